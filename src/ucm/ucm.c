@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucm/ucm.c - the whole of libucm: programs link it, and it does nothing.
+ * It must stay without hooks, constructors and allocations. */
+#include "ucm/api/ucm.h"
+
+void ucm_set_external_event(int events)
+{
+    (void)events;
+}
+
+void ucm_unset_external_event(int events)
+{
+    (void)events;
+}
+
+ucs_status_t ucm_test_events(int events)
+{
+    (void)events;
+    return UCS_OK;
+}
+
+ucs_status_t ucm_test_external_events(int events)
+{
+    (void)events;
+    return UCS_OK;
+}
+
+void ucm_vm_mmap(void *addr, size_t length)
+{
+    (void)addr;
+    (void)length;
+}
+
+void ucm_vm_munmap(void *addr, size_t length)
+{
+    (void)addr;
+    (void)length;
+}
+
+ucs_status_t ucm_set_event_handler(int events, int priority,
+                                   ucm_event_callback_t cb, void *arg)
+{
+    (void)events;
+    (void)priority;
+    (void)cb;
+    (void)arg;
+    return UCS_ERR_UNSUPPORTED;
+}
+
+void ucm_unset_event_handler(int events, ucm_event_callback_t cb, void *arg)
+{
+    (void)events;
+    (void)cb;
+    (void)arg;
+}

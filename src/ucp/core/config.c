@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/core/config.c - the table of libucp's settings. */
+#include "ucp/core/config.h"
+
+#include "ucs/log.h"
+#include "ucs/strbuf.h"
+#include "uct/api/uct.h"
+
+static const struct ucs_config_entry config_entries[] = {
+        {.name         = "TLS",
+         .default_text = "all",
+         .offset       = offsetof(struct ucp_context_config, transports),
+         .type         = UCS_CONFIG_TYPE_LIST,
+         .doc = "Transports that may be used, comma separated; with ^ in "
+                "front, all but these."},
+        {.name         = "RNDV_THRESH",
+         .default_text = "auto",
+         .offset       = offsetof(struct ucp_context_config, rndv_threshold),
+         .type         = UCS_CONFIG_TYPE_THRESHOLD,
+         .doc = "Messages from this size on ask the receiver first "
+                "(rendezvous); inf: never, auto: by cost."},
+        {.name         = "ZCOPY_THRESH",
+         .default_text = "auto",
+         .offset       = offsetof(struct ucp_context_config, zcopy_threshold),
+         .type         = UCS_CONFIG_TYPE_THRESHOLD,
+         .doc = "Messages from this size on are sent from the user's buffer "
+                "where the transport can; auto: by cost."},
+        {.name         = "KEEPALIVE_INTERVAL",
+         .default_text = "20s",
+         .offset = offsetof(struct ucp_context_config, keepalive_interval_ns),
+         .type   = UCS_CONFIG_TYPE_TIME,
+         .doc    = "How often a network transport asks an idle peer whether "
+                   "it lives."},
+        {.name         = "FAILURE_BOUND",
+         .default_text = "60s",
+         .offset = offsetof(struct ucp_context_config, failure_bound_none_ns),
+         .type   = UCS_CONFIG_TYPE_TIME,
+         .doc    = "A dead peer is noticed within this time in error mode "
+                   "NONE."},
+        {.name         = "FAILURE_BOUND_PEER",
+         .default_text = "5s",
+         .offset = offsetof(struct ucp_context_config, failure_bound_peer_ns),
+         .type   = UCS_CONFIG_TYPE_TIME,
+         .doc    = "The same in error mode PEER."},
+        {0},
+};
+
+const struct ucs_config_table ucp_context_config_table = {
+        .title        = "UCP context",
+        .prefix       = "",
+        .entries      = config_entries,
+        .struct_bytes = sizeof(struct ucp_context_config),
+};
+
+static bool list_has_transport(const struct ucs_config_list *list,
+                               const struct uct_transport   *transport)
+{
+    for (unsigned i = 0; i < list->count; ++i) {
+        if (ucti_transport_has_name(transport, list->names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool ucp_config_allows(const struct ucp_context_config *config,
+                       const struct uct_transport      *transport)
+{
+    const struct ucs_config_list *list = &config->transports;
+
+    return list_has_transport(list, transport) != list->is_excluded;
+}
+
+static bool name_is_known(const char *name)
+{
+    const struct uct_transport *const *transport = ucti_transports();
+
+    for (; *transport != NULL; ++transport) {
+        if (ucti_transport_has_name(*transport, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void ucp_config_warn_transports(const struct ucp_context_config *config)
+{
+    const struct ucs_config_list      *list = &config->transports;
+    const struct uct_transport *const *transport;
+    char                               text[512];
+    struct ucs_strbuf                  names;
+
+    for (unsigned i = 0; i < list->count; ++i) {
+        if (name_is_known(list->names[i])) {
+            continue;
+        }
+        ucs_strbuf_init(&names, text, sizeof(text));
+        for (transport = ucti_transports(); *transport != NULL; ++transport) {
+            ucsi_strbuf_appendf(&names, "%s%s", (names.length > 0) ? ", " : "",
+                                (*transport)->name);
+        }
+        ucs_warn("UCX_TLS: there is no transport '%s' here; available: %s",
+                 list->names[i], names.text);
+    }
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/core/config.h - all settings of libucp, and the handle ucp_config_t. */
+#ifndef UCP_CORE_CONFIG_H_
+#define UCP_CORE_CONFIG_H_
+
+#include "ucp/core/transport_config.h"
+#include "ucs/config.h"
+#include "ucs/units.h"
+
+/* One row each in config.c, where they are documented. */
+struct ucp_context_config {
+    struct ucs_config_base      base;
+    struct ucs_config_list      transports;
+    struct ucs_config_threshold rndv_threshold;
+    struct ucs_config_threshold zcopy_threshold;
+    uint64_t                    keepalive_interval_ns;
+    uint64_t                    failure_bound_none_ns;
+    uint64_t                    failure_bound_peer_ns;
+};
+
+extern const struct ucs_config_table ucp_context_config_table;
+
+/* What ucp_config_read() returns. */
+struct ucp_config {
+    struct ucp_context_config   context;
+    struct ucp_transport_config transports;
+};
+
+struct uct_transport;
+
+/* Is that transport allowed by UCX_TLS? */
+bool ucp_config_allows(const struct ucp_context_config *config,
+                       const struct uct_transport      *transport);
+
+/* Warn about names in UCX_TLS that no transport here has. */
+void ucp_config_warn_transports(const struct ucp_context_config *config);
+
+#endif

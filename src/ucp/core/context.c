@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/core/context.c - choosing devices and opening their domains. */
+#include "ucp/core/context.h"
+
+#include <stdlib.h>
+
+#include "ucs/log.h"
+#include "ucs/strbuf.h"
+
+/* Open the devices of one transport; why not goes into `why`. */
+static void context_open_transport(struct ucp_context         *context,
+                                   const struct uct_transport *transport,
+                                   struct ucs_strbuf          *why)
+{
+    struct uct_device devices[UCP_DEVICE_COUNT_MAX];
+    char              reason[UCT_REASON_BYTES_MAX] = "no device";
+    unsigned          count = UCP_DEVICE_COUNT_MAX - context->resource_count;
+    unsigned          room  = count;
+    ucs_status_t      status;
+
+    if (!ucp_config_allows(&context->config, transport)) {
+        ucsi_strbuf_appendf(why, "%s%s: not in UCX_TLS",
+                            (why->length > 0) ? "; " : "", transport->name);
+        return;
+    }
+    transport->devices(devices, &count, reason);
+    if (count == 0) {
+        ucsi_strbuf_appendf(why, "%s%s: %s", (why->length > 0) ? "; " : "",
+                            transport->name, reason);
+    }
+    for (unsigned i = 0; i < ucs_min(count, room); ++i) {
+        status = ucti_md_open(&devices[i],
+                              &context->resources[context->resource_count].md);
+        if (status == UCS_OK) {
+            ++context->resource_count;
+        } else {
+            ucsi_strbuf_appendf(why, "%s%s/%s: %s",
+                                (why->length > 0) ? "; " : "",
+                                transport->name, devices[i].name,
+                                ucs_status_string(status));
+        }
+    }
+}
+
+static ucs_status_t context_copy_config(struct ucp_context      *context,
+                                        const struct ucp_config *config)
+{
+    ucs_status_t status = ucsi_config_copy(&ucp_context_config_table,
+                                           &config->context, &context->config);
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    status = ucp_transport_config_copy(&config->transports,
+                                       &context->transports);
+    if (status != UCS_OK) {
+        ucsi_config_release(&ucp_context_config_table, &context->config);
+    }
+    return status;
+}
+
+ucs_status_t ucp_context_create(const struct ucp_config          *config,
+                                const struct ucp_context_options *options,
+                                struct ucp_context              **context_p)
+{
+    const struct uct_transport *const *transport = ucti_transports();
+    struct ucp_context *context = calloc(1, sizeof(*context));
+    char                text[1024];
+    struct ucs_strbuf   why;
+    ucs_status_t        status;
+
+    if (context == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    status = context_copy_config(context, config);
+    if (status != UCS_OK) {
+        free(context);
+        return status;
+    }
+    context->options = *options;
+    ucp_config_warn_transports(&config->context);
+    ucs_strbuf_init(&why, text, sizeof(text));
+    for (; *transport != NULL; ++transport) {
+        context_open_transport(context, *transport, &why);
+    }
+    if (context->resource_count == 0) {
+        ucs_error("no transport can be used: %s", why.text);
+        ucp_context_destroy(context);
+        return UCS_ERR_NO_DEVICE;
+    }
+    ucs_debug("context '%s': %u devices; left out: %s", options->name,
+              context->resource_count, (why.length > 0) ? why.text : "none");
+    *context_p = context;
+    return UCS_OK;
+}
+
+void ucp_context_destroy(struct ucp_context *context)
+{
+    for (unsigned i = 0; i < context->resource_count; ++i) {
+        ucti_md_close(context->resources[i].md);
+    }
+    ucp_transport_config_release(&context->transports);
+    ucsi_config_release(&ucp_context_config_table, &context->config);
+    free(context);
+}

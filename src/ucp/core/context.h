@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/core/context.h - what a process has: settings, devices, domains. */
+#ifndef UCP_CORE_CONTEXT_H_
+#define UCP_CORE_CONTEXT_H_
+
+#include "ucp/api/ucp.h"
+#include "ucp/core/config.h"
+#include "uct/api/uct.h"
+
+enum { UCP_DEVICE_COUNT_MAX = 64 };
+
+/* What the user wants (read from ucp_params_t in entry/context.c). */
+struct ucp_context_options {
+    uint64_t                       features;
+    size_t                         request_bytes; /* of the user, per request */
+    ucp_request_init_callback_t    request_init;
+    ucp_request_cleanup_callback_t request_cleanup;
+    uint64_t                       tag_sender_mask;
+    bool                           workers_are_shared;
+    char                           name[UCP_ENTITY_NAME_MAX];
+};
+
+/* A device that was opened. */
+struct ucp_resource {
+    struct uct_md *md;
+};
+
+struct ucp_context {
+    struct ucp_context_config   config;
+    struct ucp_transport_config transports;
+    struct ucp_context_options  options;
+    unsigned                   resource_count;
+    struct ucp_resource        resources[UCP_DEVICE_COUNT_MAX];
+};
+
+/* Open all devices that the settings allow.
+ * @param config  Borrowed: a copy is kept.
+ * @return UCS_OK; UCS_ERR_NO_DEVICE: nothing is left, one line says why;
+ *         UCS_ERR_NO_MEMORY. */
+UCS_MUST_USE ucs_status_t
+ucp_context_create(const struct ucp_config          *config,
+                   const struct ucp_context_options *options,
+                   struct ucp_context              **context_p);
+
+/* All workers are gone. */
+void ucp_context_destroy(struct ucp_context *context);
+
+#endif

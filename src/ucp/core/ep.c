@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/core/ep.c - opening, failing and ending endpoints. The queues are in
+ * ep_queue.c. */
+#include "ucp/core/ep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ucp/core/worker.h"
+#include "ucp/tag/recv.h"
+#include "ucp/wireup/lanes.h"
+#include "ucp/wireup/peer.h"
+#include "ucs/log.h"
+
+const char *ucp_ep_describe(const struct ucp_ep *ep, char *text, size_t size)
+{
+    snprintf(text, size, "worker '%s' (%016lx), endpoint %u over %s",
+             ep->peer->view.name, (unsigned long)ep->peer->id, ep->index,
+             (ep->message_ep == NULL) ? "no transport" :
+                                        ep->message_ep->transport->name);
+    return text;
+}
+
+static void ep_transport_failed(struct uct_ep *uct_ep, ucs_status_t status)
+{
+    ucp_ep_fail(uct_ep->user, status);
+}
+
+static void ep_has_room(struct uct_ep *uct_ep)
+{
+    ucp_ep_drain(uct_ep->user);
+}
+
+/* Find a lane and open the transport's endpoint on it. */
+static ucs_status_t ep_connect(struct ucp_ep                 *ep,
+                               const struct ucp_address_view *view)
+{
+    struct ucp_worker     *worker = ep->worker;
+    char                   reasons[512];
+    struct ucp_lane_choice choice;
+    struct uct_ep_params   params = {
+              .pending = ep_has_room,
+              .error   = ep_transport_failed,
+              .user    = ep,
+    };
+    ucs_status_t status;
+
+    status = ucp_lanes_choose(worker, view, &choice, reasons,
+                              sizeof(reasons));
+    if (status != UCS_OK) {
+        ucs_diag("worker '%s' (%016lx) cannot be reached: %s",
+                 ep->peer->view.name, (unsigned long)ep->peer->id, reasons);
+        return status;
+    }
+    ep->config = ucp_worker_ep_config(worker, choice.iface_index);
+    if (ep->config == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    params.address       = choice.entry->bytes;
+    params.address_bytes = choice.entry->size_bytes;
+    return ucti_ep_create(worker->ifaces[choice.iface_index].iface, &params,
+                          &ep->message_ep);
+}
+
+ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
+                         const struct ucp_address_view *view, uint32_t index,
+                         struct ucp_ep **ep_p)
+{
+    struct ucp_ep *ep = calloc(1, sizeof(*ep));
+
+    if (ep == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ep->worker          = worker;
+    ep->peer            = peer;
+    ep->index           = index;
+    ep->short_bytes_end = 0;
+    ucs_queue_init(&ep->control);
+    ucs_queue_init(&ep->messages);
+    ucs_queue_init(&ep->bulk);
+    ucs_list_init(&ep->requests);
+    ucs_list_init(&ep->receives);
+    ucs_list_init(&ep->unexpected);
+    ucs_list_add_tail(&worker->eps, &ep->worker_link);
+    ep->failed = ep_connect(ep, view);
+    *ep_p      = ep;
+    return ep->failed;
+}
+
+/* A worker that is being destroyed tells nobody: what the callbacks would
+ * touch may be gone. */
+static void ep_hush(struct ucp_request *req)
+{
+    if (req->worker->is_closing) {
+        req->flags &= ~(uint32_t)UCP_REQUEST_CALLBACK;
+    }
+}
+
+/* A request leaves for good: its protocol lets go, the user is told. */
+static void ep_abort_request(struct ucp_request *req, ucs_status_t status)
+{
+    ep_hush(req);
+    req->send.proto->abort(req);
+    ucp_dt_iter_cleanup(&req->dt);
+    ucp_request_complete_send(req, status);
+}
+
+static void ep_abort_queue(struct ucs_queue *queue, ucs_status_t status)
+{
+    struct ucs_queue_elem *elem;
+
+    while ((elem = ucs_queue_pull(queue)) != NULL) {
+        ep_abort_request(
+                ucs_container_of(elem, struct ucp_request, send.queue),
+                status);
+    }
+}
+
+/* What is being received from this peer will never be complete. */
+static void ep_abort_receives(struct ucp_ep *ep, ucs_status_t status)
+{
+    struct ucp_request *req;
+
+    ep->eager.recv = NULL;
+    ucp_unexpected_orphan(ep, status);
+    while (!ucs_list_is_empty(&ep->receives)) {
+        req = ucs_list_first(&ep->receives, struct ucp_request, recv.ep_link);
+        ep_hush(req);
+        ucp_tag_recv_end(req, status);
+    }
+}
+
+static void ep_abort_sends(struct ucp_ep *ep, ucs_status_t status)
+{
+    struct ucs_queue_elem *elem;
+
+    while ((elem = ucs_queue_pull(&ep->control)) != NULL) {
+        ucs_mpool_put(elem);
+    }
+    ep_abort_queue(&ep->messages, status);
+    ep_abort_queue(&ep->bulk, status);
+    while (!ucs_list_is_empty(&ep->requests)) {
+        ep_abort_request(ucs_list_first(&ep->requests, struct ucp_request,
+                                        send.ep_link),
+                         status);
+    }
+}
+
+/* The first to know says it: loudly when the user asked to be told of errors
+ * and gave no handler. */
+static void ep_report(struct ucp_ep *ep, ucs_status_t status)
+{
+    char text[128];
+
+    if (!(ep->flags & UCP_EP_USER) || (ep->flags & UCP_EP_CLOSING)) {
+        return;
+    }
+    ucp_ep_describe(ep, text, sizeof(text));
+    if (ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE) {
+        ucs_diag("%s: %s", text, ucs_status_string(status));
+    } else if (ep->options.err_cb == NULL) {
+        ucs_error("%s: %s; no error handler was given to ucp_ep_create()",
+                  text, ucs_status_string(status));
+    } else {
+        ucs_debug("%s: %s", text, ucs_status_string(status));
+        ep->options.err_cb(ep->options.err_arg, ep, status);
+    }
+}
+
+void ucp_ep_fail(struct ucp_ep *ep, ucs_status_t status)
+{
+    if (ep->failed != UCS_OK) {
+        return;
+    }
+    ep->failed          = status;
+    ep->short_bytes_end = 0;
+    ep_abort_sends(ep, status);
+    ep_abort_receives(ep, status);
+    ep_report(ep, status);
+}
+
+void ucp_ep_peer_closed(struct ucp_ep *ep)
+{
+    ep_abort_receives(ep, UCS_ERR_CONNECTION_RESET);
+}
+
+void ucp_ep_end(struct ucp_ep *ep, ucs_status_t status)
+{
+    if (ep->flags & UCP_EP_ENDED) {
+        return;
+    }
+    ep->flags = (ep->flags | UCP_EP_ENDED) & ~(uint32_t)UCP_EP_USER;
+    if (ep->failed == UCS_OK) {
+        ep->failed = status;
+    }
+    ep->short_bytes_end = 0;
+    ucp_peer_remove_ep(ep->peer, ep);
+    ep_abort_sends(ep, status);
+    ep_abort_receives(ep, status);
+    if (ep->source != NULL) {
+        ep->source->user = NULL;
+        ep->source       = NULL;
+    }
+    ucs_list_remove(&ep->worker_link);
+    ucs_list_add_tail(&ep->worker->ended, &ep->worker_link);
+}
+
+void ucp_eps_reap(struct ucp_worker *worker)
+{
+    struct ucp_ep *ep;
+
+    while (!ucs_list_is_empty(&worker->ended)) {
+        ep = ucs_list_first(&worker->ended, struct ucp_ep, worker_link);
+        ucs_list_remove(&ep->worker_link);
+        if (ep->message_ep != NULL) {
+            ucti_ep_destroy(ep->message_ep);
+        }
+        free(ep);
+    }
+}
+
+ucs_status_t ucp_ep_wait_for_peer(struct ucp_ep *ep, struct ucp_request *req)
+{
+    ucs_status_t status = ucsi_idmap_add(&ep->worker->ids, req, &req->send.id);
+
+    if (status == UCS_OK) {
+        req->flags |= UCP_REQUEST_ON_EP_LIST;
+        ucs_list_add_tail(&ep->requests, &req->send.ep_link);
+    } else {
+        req->send.id = 0;
+    }
+    return status;
+}
+
+void ucp_ep_wait_over(struct ucp_request *req)
+{
+    if (req->flags & UCP_REQUEST_ON_EP_LIST) {
+        req->flags &= ~(uint32_t)UCP_REQUEST_ON_EP_LIST;
+        ucs_list_remove(&req->send.ep_link);
+    }
+    if (req->send.id != 0) {
+        ucsi_idmap_remove(&req->worker->ids, req->send.id);
+        req->send.id = 0;
+    }
+}

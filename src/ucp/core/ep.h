@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/core/ep.h - one peer, seen from one worker.
+ *
+ *            ep_create()            first send              error, close
+ *   (none) -------------> NEW -----------------> READY ----------------> ended
+ *      | announcement of    ^
+ *      '--- the peer's n-th '  an internal end stands in until the user makes
+ *           endpoint           his n-th; see wireup/peer.h
+ *
+ * Three queues hold what the transport had no room for, in this order:
+ *   control   answers; ANY_ORDER
+ *   messages  ordered: eager, RNDV, flush
+ *   bulk      fragments of matched messages; ANY_ORDER, take turns
+ * While messages is not empty nothing may overtake: short_bytes_end is 0, so
+ * the fast path of sends is closed. */
+#ifndef UCP_CORE_EP_H_
+#define UCP_CORE_EP_H_
+
+#include "ucp/api/ucp.h"
+#include "ucp/core/request.h"
+#include "ucp/proto/proto.h"
+#include "ucs/list.h"
+#include "ucs/queue.h"
+
+struct ucp_address_view;
+struct ucp_peer;
+struct ucp_unexpected;
+
+enum ucp_ep_flag {
+    UCP_EP_USER      = 1 << 0, /* the user has the handle */
+    UCP_EP_ANNOUNCED = 1 << 1, /* the peer knows who we are */
+    UCP_EP_DRAINING  = 1 << 2, /* ucp_ep_drain() is at work */
+    UCP_EP_CLOSING   = 1 << 3, /* the user's handle is being closed */
+    UCP_EP_ENDED     = 1 << 4, /* on worker->ended */
+};
+
+/* What an endpoint configuration decides, made once per lane set.
+ * iface_index      of the message lane, in the worker
+ * short_bytes_end  a standard contiguous message below this goes by am_short,
+ *                  straight from the call; 0: none does
+ * zcopy_bytes_min  fragments from this size on are sent from the buffer */
+struct ucp_ep_config {
+    struct ucs_list         link;
+    unsigned                iface_index;
+    struct ucp_lane_model   lane;
+    size_t                  short_bytes_end;
+    size_t                  zcopy_bytes_min;
+    struct ucp_select_table select[UCP_MODE_COUNT][UCP_DT_CLASS_COUNT];
+};
+
+/* How the user wants it (read from ucp_ep_params_t in entry/ep.c). */
+struct ucp_ep_options {
+    ucp_err_handling_mode_t err_mode;
+    ucp_err_handler_cb_t    err_cb;
+    void                   *err_arg;
+    void                   *user_data;
+    bool                    no_loopback;
+    char                    name[UCP_ENTITY_NAME_MAX];
+};
+
+/* An eager message of which more fragments come: at most one per sender,
+ * because its fragments are ordered. Either recv or unexpected is set. */
+struct ucp_eager_partial {
+    uint64_t               number;
+    uint64_t               length;
+    size_t                 arrived;
+    struct ucp_request    *recv;
+    struct ucp_unexpected *unexpected;
+};
+
+/* message_ep       the message lane
+ * short_bytes_end  config's, or 0 while the fast path is closed
+ * failed           UCS_OK, or why every operation fails now
+ * requests         send.ep_link of requests that wait for the peer
+ * receives         recv.ep_link of receives whose fragments come from here
+ * unexpected       link of stored messages that need an answer to here
+ * source           where the peer's messages come from, NULL: not yet, ended
+ * index            this is the n-th endpoint of its peer */
+struct ucp_ep {
+    struct ucp_worker          *worker;
+    struct uct_ep              *message_ep;
+    size_t                      short_bytes_end;
+    const struct ucp_ep_config *config;
+    uint32_t                    flags; /* enum ucp_ep_flag */
+    ucs_status_t                failed;
+    struct ucs_queue            control;
+    struct ucs_queue            messages;
+    struct ucs_queue            bulk;
+    struct ucs_list             requests;
+    struct ucs_list             receives;
+    struct ucs_list             unexpected;
+    struct ucp_eager_partial    eager;
+    uint64_t                    eager_number_next;
+    struct uct_source          *source;
+    struct ucp_peer            *peer;
+    uint32_t                    index;
+    struct ucs_list             worker_link;
+    struct ucp_ep_options       options;
+};
+
+/* Make an endpoint over the best lane that view offers; the peer is told with
+ * the first send. *ep_p is set unless memory is short: an endpoint without a
+ * lane can still be heard.
+ * @return UCS_OK; UCS_ERR_UNREACHABLE: no transport reaches the peer, one line
+ *         says why for each; UCS_ERR_NO_MEMORY; what the transport answers. */
+UCS_MUST_USE ucs_status_t ucp_ep_open(struct ucp_worker *worker,
+                                      struct ucp_peer   *peer,
+                                      const struct ucp_address_view *view,
+                                      uint32_t index, struct ucp_ep **ep_p);
+
+/* Nobody needs this endpoint any more: complete what is left with status and
+ * put it on worker->ended. */
+void ucp_ep_end(struct ucp_ep *ep, ucs_status_t status);
+
+/* Free the ended endpoints; not inside a callback of a transport. */
+void ucp_eps_reap(struct ucp_worker *worker);
+
+/* The pool of queued control messages. */
+UCS_MUST_USE ucs_status_t ucp_ep_queues_init(struct ucp_worker *worker);
+
+/* Send a request: at once if nothing waits, else behind the others.
+ * @return as step() of its protocol; UCS_INPROGRESS when queued. */
+UCS_MUST_USE ucs_status_t ucp_ep_submit(struct ucp_ep      *ep,
+                                        struct ucp_request *req);
+
+/* Queue a request with fragments to send, and go on with it. */
+void ucp_ep_submit_bulk(struct ucp_ep *ep, struct ucp_request *req);
+
+/* Send a small control message, queued if there is no room.
+ * @param bytes  [length] borrowed, at most UCP_CONTROL_BYTES_MAX. */
+enum { UCP_CONTROL_BYTES_MAX = 48 };
+void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id,
+                         const uint8_t *bytes, size_t length);
+
+/* Go on with the queues, as far as there is room. */
+void ucp_ep_drain(struct ucp_ep *ep);
+
+/* Is nothing of this endpoint waiting for room? */
+static inline bool ucp_ep_is_drained(const struct ucp_ep *ep)
+{
+    return ucs_queue_is_empty(&ep->control) &&
+           ucs_queue_is_empty(&ep->messages) && ucs_queue_is_empty(&ep->bulk);
+}
+
+/* The peer is gone: complete everything with status, tell the user once. */
+void ucp_ep_fail(struct ucp_ep *ep, ucs_status_t status);
+
+/* The peer closed its end in order: what it began and did not finish fails,
+ * the rest goes on. */
+void ucp_ep_peer_closed(struct ucp_ep *ep);
+
+/* For messages to people: the peer's name and the transport. */
+const char *ucp_ep_describe(const struct ucp_ep *ep, char *text, size_t size);
+
+/* Let a request wait for the peer's word, under an id of its own.
+ * @return UCS_OK, UCS_ERR_NO_MEMORY. */
+UCS_MUST_USE ucs_status_t ucp_ep_wait_for_peer(struct ucp_ep      *ep,
+                                               struct ucp_request *req);
+/* The word came, or never will: take id and link back. */
+void ucp_ep_wait_over(struct ucp_request *req);
+
+#endif

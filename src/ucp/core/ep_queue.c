@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/core/ep_queue.c - what an endpoint does when its lane has no room.
+ *
+ *   control --> messages --> bulk        served in this order, each as far as
+ *                 |  flush waits for bulk  there is room
+ *
+ * Called again by the lane's pending callback. */
+#include "ucp/core/ep.h"
+
+#include "ucp/core/worker.h"
+#include "ucp/wireup/peer.h"
+#include "ucs/log.h"
+
+/* An answer that found no room. queue comes first: mpool elements are put by
+ * that address. */
+struct ucp_control {
+    struct ucs_queue_elem queue;
+    uint8_t               am_id;
+    uint8_t               length;
+    uint8_t               bytes[UCP_CONTROL_BYTES_MAX];
+};
+
+ucs_status_t ucp_ep_queues_init(struct ucp_worker *worker)
+{
+    const struct ucs_mpool_params params = {
+            .name          = "control messages",
+            .element_bytes = sizeof(struct ucp_control),
+            .chunk_count   = 64,
+    };
+
+    return ucsi_mpool_init(&worker->controls, &params);
+}
+
+/* The fast path of sends is open while nothing is queued and the peer knows
+ * us. */
+static void ep_update_fast_path(struct ucp_ep *ep)
+{
+    bool is_open = (ep->flags & UCP_EP_ANNOUNCED) && (ep->failed == UCS_OK) &&
+                   ucs_queue_is_empty(&ep->messages);
+
+    ep->short_bytes_end = is_open ? ep->config->short_bytes_end : 0;
+}
+
+static size_t control_pack(void *dest, void *arg)
+{
+    const struct ucp_control *control = arg;
+
+    memcpy(dest, control->bytes, control->length);
+    return control->length;
+}
+
+static ucs_status_t control_send(struct ucp_ep      *ep,
+                                 struct ucp_control *control)
+{
+    ssize_t packed = uct_ep_am_bcopy(ep->message_ep, control->am_id,
+                                     control_pack, control, control->length,
+                                     UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER);
+
+    return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
+}
+
+void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id,
+                         const uint8_t *bytes, size_t length)
+{
+    struct ucp_control  first = {.am_id = am_id, .length = (uint8_t)length};
+    struct ucp_control *queued;
+
+    ucs_assert(length <= UCP_CONTROL_BYTES_MAX);
+    if (ep->failed != UCS_OK) {
+        return; /* nobody is there to hear it */
+    }
+    memcpy(first.bytes, bytes, length);
+    if ((ep->flags & UCP_EP_ANNOUNCED) && ucs_queue_is_empty(&ep->control) &&
+        (control_send(ep, &first) != UCS_ERR_WOULD_BLOCK)) {
+        return; /* sent, or the transport reports the failure itself */
+    }
+    queued = ucs_mpool_get(&ep->worker->controls);
+    if (queued == NULL) {
+        ucs_error("no memory for a control message of %zu bytes: its "
+                  "operation will not complete",
+                  length);
+        return;
+    }
+    *queued = first;
+    ucs_queue_push(&ep->control, &queued->queue);
+    if (!(ep->flags & UCP_EP_ANNOUNCED)) {
+        ucp_ep_drain(ep);
+    }
+}
+
+/* Tell the peer who we are, if it does not know. */
+static ucs_status_t ep_introduce(struct ucp_ep *ep)
+{
+    ucs_status_t status;
+
+    if (ucs_likely(ep->flags & UCP_EP_ANNOUNCED)) {
+        return UCS_OK;
+    }
+    status = ucp_peer_announce(ep);
+    if (status == UCS_OK) {
+        ep->flags |= UCP_EP_ANNOUNCED;
+    }
+    return status;
+}
+
+/* Each drain_ function: @return false when the lane has no room. */
+
+static bool drain_announcement(struct ucp_ep *ep)
+{
+    ucs_status_t status = ep_introduce(ep);
+
+    if ((status != UCS_OK) && (status != UCS_ERR_WOULD_BLOCK)) {
+        ucp_ep_fail(ep, status);
+    }
+    return status == UCS_OK;
+}
+
+static bool drain_control(struct ucp_ep *ep)
+{
+    struct ucs_queue_elem *elem;
+
+    while ((elem = ucs_queue_head(&ep->control)) != NULL) {
+        if (control_send(ep, ucs_container_of(elem, struct ucp_control,
+                                              queue)) ==
+            UCS_ERR_WOULD_BLOCK) {
+            return false;
+        }
+        ucs_queue_pull(&ep->control);
+        ucs_mpool_put(elem);
+    }
+    return true;
+}
+
+/* A queued request is sent or has failed. */
+static void drain_finish(struct ucp_request *req, ucs_status_t status)
+{
+    if (status != UCS_INPROGRESS) {
+        if (status != UCS_OK) {
+            req->send.proto->abort(req);
+        }
+        ucp_dt_iter_cleanup(&req->dt);
+        ucp_request_complete_send(req, status);
+    }
+}
+
+static bool drain_messages(struct ucp_ep *ep)
+{
+    struct ucs_queue_elem *elem;
+    struct ucp_request    *req;
+    ucs_status_t           status;
+
+    while ((elem = ucs_queue_pull(&ep->messages)) != NULL) {
+        req    = ucs_container_of(elem, struct ucp_request, send.queue);
+        status = req->send.proto->step(req);
+        if (status == UCS_ERR_WOULD_BLOCK) {
+            ucs_queue_push_head(&ep->messages, elem);
+            return false;
+        }
+        drain_finish(req, status);
+    }
+    return true;
+}
+
+static bool drain_bulk(struct ucp_ep *ep)
+{
+    struct ucs_queue_elem *elem;
+    struct ucp_request    *req;
+    ucs_status_t           status;
+
+    while ((elem = ucs_queue_pull(&ep->bulk)) != NULL) {
+        req    = ucs_container_of(elem, struct ucp_request, send.queue);
+        status = req->send.proto->step(req);
+        if (status == UCS_ERR_WOULD_BLOCK) {
+            ucs_queue_push_head(&ep->bulk, elem);
+            return false;
+        }
+        if (status == UCP_STEP_TURN_DONE) {
+            ucs_queue_push(&ep->bulk, elem);
+        } else {
+            drain_finish(req, status);
+        }
+    }
+    return true;
+}
+
+void ucp_ep_drain(struct ucp_ep *ep)
+{
+    bool has_room;
+
+    if ((ep->flags & UCP_EP_DRAINING) || (ep->failed != UCS_OK)) {
+        return; /* the one at work goes on with what was added */
+    }
+    ep->flags |= UCP_EP_DRAINING;
+    do {
+        has_room = drain_announcement(ep) && drain_control(ep);
+        if (has_room) {
+            (void)drain_messages(ep);
+            has_room = drain_bulk(ep);
+        }
+        /* A flush waits for bulk: look at it again once that is gone. */
+    } while (has_room && !ucs_queue_is_empty(&ep->messages) &&
+             (ep->message_ep->pending_state != UCT_PENDING_WAITS) && (ep->failed == UCS_OK));
+    ep->flags &= ~(uint32_t)UCP_EP_DRAINING;
+    if (ep->failed == UCS_OK) {
+        ep_update_fast_path(ep);
+    }
+}
+
+ucs_status_t ucp_ep_submit(struct ucp_ep *ep, struct ucp_request *req)
+{
+    ucs_status_t status = UCS_ERR_WOULD_BLOCK;
+
+    if (ep->failed != UCS_OK) {
+        return ep->failed;
+    }
+    if (!(ep->flags & UCP_EP_DRAINING) && ucs_queue_is_empty(&ep->messages)) {
+        status = ep_introduce(ep);
+        if (status == UCS_OK) {
+            status = req->send.proto->step(req);
+        }
+    }
+    if (status == UCS_ERR_WOULD_BLOCK) {
+        ucs_queue_push(&ep->messages, &req->send.queue);
+        status = UCS_INPROGRESS;
+    } else if ((status != UCS_OK) && (status != UCS_INPROGRESS)) {
+        req->send.proto->abort(req); /* it may have an id already */
+    }
+    if (!(ep->flags & UCP_EP_DRAINING) && (ep->failed == UCS_OK)) {
+        ep_update_fast_path(ep);
+    }
+    return status;
+}
+
+void ucp_ep_submit_bulk(struct ucp_ep *ep, struct ucp_request *req)
+{
+    ucs_queue_push(&ep->bulk, &req->send.queue);
+    ucp_ep_drain(ep);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/core/worker.c - opening, polling and closing a worker. */
+#include "ucp/core/worker.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "ucp/core/worker_config.h"
+#include "ucp/tag/recv.h"
+#include "ucp/wireup/peer.h"
+#include "ucs/clock.h"
+#include "ucs/log.h"
+
+enum worker_limit {
+    /* OpenUCX's first batch: programs construct objects in the user's bytes
+     * of each request when a batch is added. */
+    WORKER_REQUEST_CHUNK_COUNT = 128,
+    /* A quiet interface whose poll is a system call is looked at so often. */
+    WORKER_SLOW_POLL_CALLS = 8,
+    WORKER_SLOW_QUIET_MAX  = 64, /* empty polls until it counts as quiet */
+    WORKER_SLOW_POLL_NS    = 20000,
+};
+
+static void worker_request_init(struct ucs_mpool *pool, void *element)
+{
+    const struct ucp_context *context = pool->params.arg;
+
+    context->options.request_init(ucp_request_pointer(element));
+}
+
+static void worker_request_cleanup(struct ucs_mpool *pool, void *element)
+{
+    const struct ucp_context *context = pool->params.arg;
+
+    context->options.request_cleanup(ucp_request_pointer(element));
+}
+
+static ucs_status_t worker_init_pools(struct ucp_worker *worker)
+{
+    struct ucp_context     *context = worker->context;
+    struct ucs_mpool_params params  = {
+             .name          = "requests",
+             .element_bytes = sizeof(struct ucp_request) +
+                             context->options.request_bytes,
+             .align_bytes = 16,
+             .chunk_count = WORKER_REQUEST_CHUNK_COUNT,
+             .arg         = context,
+    };
+    ucs_status_t status;
+
+    if (context->options.request_init != NULL) {
+        params.element_init = worker_request_init;
+    }
+    if (context->options.request_cleanup != NULL) {
+        params.element_cleanup = worker_request_cleanup;
+    }
+    status = ucsi_mpool_init(&worker->requests, &params);
+    if (status != UCS_OK) {
+        return status;
+    }
+    status = ucp_ep_queues_init(worker);
+    if (status != UCS_OK) {
+        goto cleanup_requests;
+    }
+    status = ucp_tag_queues_init(worker);
+    if (status != UCS_OK) {
+        goto cleanup_controls;
+    }
+    ucsi_idmap_init(&worker->ids);
+    ucsi_hash_init(&worker->peers, worker->id);
+    return UCS_OK;
+
+cleanup_controls:
+    ucsi_mpool_cleanup(&worker->controls, false);
+cleanup_requests:
+    ucsi_mpool_cleanup(&worker->requests, false);
+    return status;
+}
+
+static void worker_cleanup_pools(struct ucp_worker *worker)
+{
+    ucp_tag_queues_cleanup(worker);
+    ucp_peers_cleanup(worker);
+    ucsi_idmap_cleanup(&worker->ids);
+    ucsi_mpool_cleanup(&worker->controls, false);
+    ucsi_mpool_cleanup(&worker->requests,
+                       !worker->options.ignore_request_leak &&
+                               ucs_log_is_enabled(UCS_LOG_LEVEL_WARN));
+}
+
+/* Interfaces are polled by progress in one of two ways. */
+static void worker_add_to_poll(struct ucp_worker             *worker,
+                               const struct ucp_worker_iface *wiface)
+{
+    if (wiface->attr.flags & UCT_IFACE_POLL_IS_SYSCALL) {
+        worker->slow[worker->slow_count++] = (struct ucp_slow_iface){
+                .iface       = wiface->iface,
+                .quiet_count = WORKER_SLOW_QUIET_MAX,
+        };
+    } else {
+        worker->fast[worker->fast_count++] = wiface->iface;
+    }
+}
+
+static ucs_status_t worker_open_iface(struct ucp_worker *worker,
+                                      struct uct_md     *md)
+{
+    const struct ucp_context_config *config = &worker->context->config;
+    struct ucp_worker_iface *wiface = &worker->ifaces[worker->iface_count];
+    struct uct_iface_params  params = {
+             .source_end     = ucp_peer_source_ended,
+             .source_end_arg = worker,
+             .config = ucp_transport_config_find(&worker->context->transports,
+                                                 md->transport),
+             .wakeup         = (worker->context->options.features &
+                        UCP_FEATURE_WAKEUP) != 0,
+             .failure_bound_ns = config->failure_bound_peer_ns,
+    };
+    ucs_status_t status = ucti_iface_open(md, &params, &wiface->iface);
+
+    if (status != UCS_OK) {
+        ucs_warn("transport %s, device %s is left out: %s",
+                 md->transport->name, md->device.name,
+                 ucs_status_string(status));
+        return status;
+    }
+    wiface->worker = worker;
+    wiface->iface->transport->iface_query(wiface->iface, &wiface->attr);
+    ucp_protos_set_handlers(wiface->iface, wiface);
+    ucp_peer_set_handler(wiface);
+    worker_add_to_poll(worker, wiface);
+    ++worker->iface_count;
+    return UCS_OK;
+}
+
+static void worker_close_ifaces(struct ucp_worker *worker)
+{
+    while (worker->iface_count > 0) {
+        ucti_iface_close(worker->ifaces[--worker->iface_count].iface);
+    }
+}
+
+static ucs_status_t worker_open_ifaces(struct ucp_worker *worker)
+{
+    ucs_status_t status = UCS_ERR_NO_DEVICE;
+
+    for (unsigned i = 0; i < worker->context->resource_count; ++i) {
+        ucs_status_t opened = worker_open_iface(
+                worker, worker->context->resources[i].md);
+
+        status = (worker->iface_count > 0) ? UCS_OK : opened;
+    }
+    return status;
+}
+
+static void worker_init_lock(struct ucp_worker *worker)
+{
+    pthread_mutexattr_t attr;
+
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&worker->lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+}
+
+/* Names and secrets that nobody can guess. */
+static ucs_status_t worker_draw_id(struct ucp_worker *worker)
+{
+    if ((getrandom(&worker->id, sizeof(worker->id), 0) !=
+         (ssize_t)sizeof(worker->id)) ||
+        (getrandom(worker->secret, sizeof(worker->secret), 0) !=
+         (ssize_t)sizeof(worker->secret))) {
+        ucs_error("getrandom: %m");
+        return UCS_ERR_IO_ERROR;
+    }
+    return UCS_OK;
+}
+
+ucs_status_t ucp_worker_open(struct ucp_context              *context,
+                             const struct ucp_worker_options *options,
+                             struct ucp_worker              **worker_p)
+{
+    struct ucp_worker *worker = calloc(1, sizeof(*worker));
+    ucs_status_t       status;
+
+    if (worker == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    worker->context  = context;
+    worker->options  = *options;
+    worker->is_multi = (options->thread_mode == UCS_THREAD_MODE_MULTI);
+    ucs_list_init(&worker->eps);
+    ucs_list_init(&worker->ended);
+    ucs_list_init(&worker->configs);
+    worker_init_lock(worker);
+    status = worker_draw_id(worker);
+    if (status == UCS_OK) {
+        status = worker_init_pools(worker);
+    }
+    if (status != UCS_OK) {
+        goto free_worker;
+    }
+    status = worker_open_ifaces(worker);
+    if (status != UCS_OK) {
+        goto cleanup_pools;
+    }
+    status = ucp_wakeup_open(worker);
+    if (status != UCS_OK) {
+        goto close_ifaces;
+    }
+    *worker_p = worker;
+    return UCS_OK;
+
+close_ifaces:
+    worker_close_ifaces(worker);
+cleanup_pools:
+    worker_cleanup_pools(worker);
+free_worker:
+    pthread_mutex_destroy(&worker->lock);
+    free(worker);
+    return status;
+}
+
+void ucp_worker_close(struct ucp_worker *worker)
+{
+    struct ucp_ep *ep;
+
+    worker->is_closing = true;
+    while (!ucs_list_is_empty(&worker->eps)) {
+        ep = ucs_list_first(&worker->eps, struct ucp_ep, worker_link);
+        ep->flags |= UCP_EP_CLOSING; /* no error handler any more */
+        ucp_ep_end(ep, UCS_ERR_CANCELED);
+    }
+    ucp_eps_reap(worker);
+    ucp_wakeup_close(worker);
+    /* Stored messages may hold buffers of interfaces. */
+    ucp_unexpected_drop_all(worker);
+    worker_close_ifaces(worker);
+    worker_cleanup_pools(worker);
+    ucp_worker_configs_cleanup(worker);
+    pthread_mutex_destroy(&worker->lock);
+    free(worker);
+}
+
+/* Poll an interface whose progress is a system call: on every 8th call while
+ * it has traffic, else by the clock; always if there is no other. */
+static UCS_NOINLINE unsigned worker_poll_slow(struct ucp_worker     *worker,
+                                              struct ucp_slow_iface *slow)
+{
+    unsigned count;
+
+    if ((worker->fast_count > 0) && (slow->quiet_count <
+                                     WORKER_SLOW_QUIET_MAX)) {
+        if (slow->countdown-- > 0) {
+            return 0;
+        }
+        slow->countdown = WORKER_SLOW_POLL_CALLS - 1;
+    } else if (worker->fast_count > 0) {
+        uint64_t now = ucs_clock_cycles();
+
+        if (now < slow->poll_cycles) {
+            return 0;
+        }
+        slow->poll_cycles = now + ucsi_clock_ns_to_cycles(WORKER_SLOW_POLL_NS);
+    }
+    count = uct_iface_progress(slow->iface);
+    if (count > 0) {
+        slow->quiet_count = 0;
+    } else if (slow->quiet_count < WORKER_SLOW_QUIET_MAX) {
+        ++slow->quiet_count;
+    }
+    return count;
+}
+
+unsigned ucp_worker_poll(struct ucp_worker *worker)
+{
+    unsigned count = 0;
+
+    ucs_assert(!worker->is_inside);
+    worker->is_inside = true;
+    for (unsigned i = 0; i < worker->fast_count; ++i) {
+        if (!worker->fast[i]->is_idle) {
+            count += uct_iface_progress(worker->fast[i]);
+        }
+    }
+    for (unsigned i = 0; i < worker->slow_count; ++i) {
+        count += worker_poll_slow(worker, &worker->slow[i]);
+    }
+    worker->is_inside = false;
+    if (ucs_unlikely(!ucs_list_is_empty(&worker->ended))) {
+        ucp_eps_reap(worker);
+    }
+    return count;
+}
+
+struct ucp_request *ucp_worker_request_of_id(struct ucp_worker   *worker,
+                                             const struct ucp_ep *ep,
+                                             uint64_t             id)
+{
+    struct ucp_request  *req = ucs_idmap_get(&worker->ids, id);
+    const struct ucp_ep *owner;
+
+    if ((req == NULL) || (ep == NULL)) {
+        return NULL;
+    }
+    owner = (req->flags & UCP_REQUEST_TAG_RECV) ? req->recv.ep : req->send.ep;
+    return (owner == ep) ? req : NULL;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/core/worker.h - one progress engine: its interfaces, the matching
+ * queues, its endpoints.
+ *
+ * Thread: one at a time, from changing threads. In UCS_THREAD_MODE_MULTI
+ * every public call holds `lock` (recursive: callbacks call in again); it is
+ * not held while sleeping, and not taken by ucp_worker_signal(). */
+#ifndef UCP_CORE_WORKER_H_
+#define UCP_CORE_WORKER_H_
+
+#include <pthread.h>
+
+#include "ucp/core/context.h"
+#include "ucp/core/ep.h"
+#include "ucp/tag/match.h"
+#include "ucs/hash.h"
+#include "ucs/idmap.h"
+#include "ucs/mpool.h"
+
+enum { UCP_UNEXPECTED_POOL_COUNT = 3 };
+
+/* What the user wants (read from ucp_worker_params_t in entry/worker.c). */
+struct ucp_worker_options {
+    ucs_thread_mode_t thread_mode;
+    int               event_fd; /* -1: our own */
+    void             *event_data;
+    bool              edge_triggered;
+    bool              ignore_request_leak;
+    char              name[UCP_ENTITY_NAME_MAX];
+};
+
+/* An interface of this worker; arg of all message handlers. */
+struct ucp_worker_iface {
+    struct ucp_worker    *worker;
+    struct uct_iface     *iface;
+    struct uct_iface_attr attr;
+};
+
+/* An interface whose progress is a system call: polled rarely.
+ * countdown      calls until the next poll while it has traffic
+ * poll_cycles    when it is polled next while it is quiet */
+struct ucp_slow_iface {
+    struct uct_iface *iface;
+    unsigned          countdown;
+    unsigned          quiet_count;
+    uint64_t          poll_cycles;
+};
+
+/* epoll_fd   readable when a sleeper must wake; -1: no wakeup feature
+ * signal_fd  an eventfd that ucp_worker_signal() writes */
+struct ucp_wakeup {
+    int epoll_fd;
+    int signal_fd;
+};
+
+struct ucp_tag_queues {
+    struct ucp_tag_match match;
+    struct ucs_mpool     pools[UCP_UNEXPECTED_POOL_COUNT];
+};
+
+/* fast, slow    interfaces by how progress polls them
+ * requests      pool: struct ucp_request and the user's bytes
+ * ids           requests that a peer may name
+ * peers         by worker id: struct ucp_peer
+ * ended         endpoints without a user; freed outside of callbacks
+ * bad_ids       messages with a late or forged id, dropped */
+struct ucp_worker {
+    bool                      is_multi;
+    bool                      is_inside;
+    bool                      is_closing; /* completions do not call back */
+    unsigned                  fast_count;
+    unsigned                  slow_count;
+    struct uct_iface         *fast[UCP_DEVICE_COUNT_MAX];
+    struct ucp_tag_queues     tag;
+    struct ucs_mpool          requests;
+    struct ucs_mpool          controls;
+    struct ucs_idmap          ids;
+    struct ucp_context       *context;
+    struct ucp_worker_options options;
+    pthread_mutex_t           lock;
+    uint64_t                  id;
+    uint64_t                  secret[2];
+    struct ucs_hash           peers;
+    struct ucs_list           eps;
+    struct ucs_list           configs;
+    struct ucp_wakeup         wakeup;
+    unsigned                  iface_count;
+    struct ucp_worker_iface   ifaces[UCP_DEVICE_COUNT_MAX];
+    struct ucp_slow_iface     slow[UCP_DEVICE_COUNT_MAX];
+    struct ucs_list           ended;
+    uint64_t                  bad_ids;
+};
+
+UCS_MUST_USE ucs_status_t
+ucp_worker_open(struct ucp_context *context,
+                const struct ucp_worker_options *options,
+                struct ucp_worker              **worker_p);
+void ucp_worker_close(struct ucp_worker *worker);
+
+/* Run every interface once.
+ * @return how many events were handled. */
+unsigned ucp_worker_poll(struct ucp_worker *worker);
+
+/* The table of an endpoint whose message lane is that interface.
+ * @return NULL when memory is short. */
+const struct ucp_ep_config *ucp_worker_ep_config(struct ucp_worker *worker,
+                                                 unsigned iface_index);
+
+/* The request that a message names.
+ * @return NULL, counted, when the id is stale, forged, or not of that ep. */
+struct ucp_request *ucp_worker_request_of_id(struct ucp_worker   *worker,
+                                             const struct ucp_ep *ep,
+                                             uint64_t             id);
+
+/* Sleeping: wakeup.c. */
+UCS_MUST_USE ucs_status_t ucp_wakeup_open(struct ucp_worker *worker);
+void                      ucp_wakeup_close(struct ucp_worker *worker);
+UCS_MUST_USE ucs_status_t ucp_wakeup_arm(struct ucp_worker *worker);
+UCS_MUST_USE ucs_status_t ucp_wakeup_wait(struct ucp_worker *worker);
+UCS_MUST_USE ucs_status_t ucp_wakeup_signal(struct ucp_worker *worker);
+
+/* Entering and leaving a public call. */
+UCS_INLINE void ucp_worker_enter(struct ucp_worker *worker)
+{
+    if (ucs_unlikely(worker->is_multi)) {
+        pthread_mutex_lock(&worker->lock);
+    }
+}
+
+UCS_INLINE void ucp_worker_leave(struct ucp_worker *worker)
+{
+    if (ucs_unlikely(worker->is_multi)) {
+        pthread_mutex_unlock(&worker->lock);
+    }
+}
+
+/* A request with its flags set anew, or NULL when memory is short. */
+UCS_INLINE struct ucp_request *ucp_request_get(struct ucp_worker *worker,
+                                               uint32_t           flags)
+{
+    struct ucp_request *req = ucs_mpool_get(&worker->requests);
+
+    if (ucs_likely(req != NULL)) {
+        ucp_request_begin(req, flags);
+        req->worker = worker;
+    }
+    return req;
+}
+
+#endif

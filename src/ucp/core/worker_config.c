@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/core/worker_config.c - deciding once per set of lanes. */
+#include "ucp/core/worker_config.h"
+
+#include <stdlib.h>
+
+#include "ucp/proto/eager.h"
+#include "ucs/log.h"
+
+static ucs_status_t config_select(struct ucp_worker    *worker,
+                                  struct ucp_ep_config *config)
+{
+    struct ucp_query query = {
+            .lane   = &config->lane,
+            .config = &worker->context->config,
+    };
+    ucs_status_t status;
+
+    for (int mode = 0; mode < UCP_MODE_COUNT; ++mode) {
+        for (int dt_class = 0; dt_class < UCP_DT_CLASS_COUNT; ++dt_class) {
+            query.mode     = (enum ucp_mode)mode;
+            query.dt_class = (enum ucp_dt_class)dt_class;
+            status         = ucp_select(ucp_protos, &query,
+                                        &config->select[mode][dt_class]);
+            if (status != UCS_OK) {
+                ucs_error("transport %s: no protocol for some sizes (mode %d, "
+                          "datatype class %d); look at UCX_RNDV_THRESH",
+                          config->lane.transport->name, mode, dt_class);
+                return status;
+            }
+        }
+    }
+    config->zcopy_bytes_min = ucp_zcopy_threshold(&query);
+    return UCS_OK;
+}
+
+/* The sizes at the start of the standard contiguous table that go by
+ * am_short: what the fast path may send without looking. */
+static size_t config_short_bytes(const struct ucp_ep_config *config)
+{
+    const struct ucp_select_row *row =
+            &config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG].rows[0];
+
+    return row->proto->is_inline ? row->bytes_max + 1 : 0;
+}
+
+const struct ucp_ep_config *ucp_worker_ep_config(struct ucp_worker *worker,
+                                                 unsigned iface_index)
+{
+    const struct ucp_worker_iface *wiface = &worker->ifaces[iface_index];
+    struct ucp_ep_config          *config;
+
+    ucs_list_for_each(config, &worker->configs, link) {
+        if (config->iface_index == iface_index) {
+            return config;
+        }
+    }
+    config = calloc(1, sizeof(*config));
+    if (config == NULL) {
+        return NULL;
+    }
+    config->iface_index    = iface_index;
+    config->lane.transport = wiface->iface->transport;
+    config->lane.attr      = wiface->attr;
+    if (config_select(worker, config) != UCS_OK) {
+        free(config);
+        return NULL;
+    }
+    config->short_bytes_end = config_short_bytes(config);
+    ucs_list_add_tail(&worker->configs, &config->link);
+    return config;
+}
+
+void ucp_worker_configs_cleanup(struct ucp_worker *worker)
+{
+    struct ucp_ep_config *config, *next;
+
+    ucs_list_for_each_safe(config, next, &worker->configs, link) {
+        free(config);
+    }
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/dt/datatype.c - the iterator over contiguous, iov and generic data. */
+#include "ucp/dt/datatype.h"
+
+#include "ucs/log.h"
+
+static ucs_status_t dt_init_contig(struct ucp_dt_iter *iter,
+                                   const void *buffer, size_t count,
+                                   ucp_datatype_t datatype)
+{
+    size_t length;
+
+    if (__builtin_mul_overflow(count, ucp_dt_contig_bytes(datatype),
+                               &length)) {
+        ucs_error("count %zu of elements of %zu bytes does not fit an address "
+                  "space",
+                  count, ucp_dt_contig_bytes(datatype));
+        return UCS_ERR_INVALID_PARAM;
+    }
+    ucp_dt_iter_init_contig(iter, buffer, length);
+    return UCS_OK;
+}
+
+static ucs_status_t dt_init_iov(struct ucp_dt_iter *iter,
+                                const ucp_dt_iov_t *entries, size_t count)
+{
+    size_t length = 0;
+
+    if ((entries == NULL) && (count > 0)) {
+        ucs_error("iov buffer is NULL with a count of %zu entries", count);
+        return UCS_ERR_INVALID_PARAM;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        if (__builtin_add_overflow(length, entries[i].length, &length)) {
+            ucs_error("iov entry %zu: the sum of lengths does not fit", i);
+            return UCS_ERR_INVALID_PARAM;
+        }
+    }
+    iter->dt_class    = UCP_DT_IOV;
+    iter->length      = length;
+    iter->offset      = 0;
+    iter->iov.entries = entries;
+    iter->iov.count   = count;
+    iter->iov.index   = 0;
+    iter->iov.inner   = 0;
+    return UCS_OK;
+}
+
+static ucs_status_t dt_init_generic(struct ucp_dt_iter *iter, void *buffer,
+                                    size_t count, ucp_datatype_t datatype,
+                                    bool is_send)
+{
+    const struct ucp_dt_generic *dt = ucp_dt_to_generic(datatype);
+
+    iter->dt_class   = UCP_DT_GENERIC;
+    iter->offset     = 0;
+    iter->generic.dt = dt;
+    iter->generic.state =
+            is_send ? dt->ops.start_pack(dt->context, buffer, count) :
+                      dt->ops.start_unpack(dt->context, buffer, count);
+    iter->length = dt->ops.packed_size(iter->generic.state);
+    return UCS_OK;
+}
+
+static ucs_status_t dt_init(struct ucp_dt_iter *iter, void *buffer,
+                            size_t count, ucp_datatype_t datatype,
+                            bool is_send)
+{
+    switch (datatype & UCP_DATATYPE_CLASS_MASK) {
+    case UCP_DATATYPE_CONTIG:
+        return dt_init_contig(iter, buffer, count, datatype);
+    case UCP_DATATYPE_IOV:
+        return dt_init_iov(iter, buffer, count);
+    case UCP_DATATYPE_GENERIC:
+        return dt_init_generic(iter, buffer, count, datatype, is_send);
+    default:
+        ucs_error("datatype 0x%lx: class %lu is not supported",
+                  (unsigned long)datatype,
+                  (unsigned long)(datatype & UCP_DATATYPE_CLASS_MASK));
+        return UCS_ERR_INVALID_PARAM;
+    }
+}
+
+ucs_status_t ucp_dt_iter_init_send(struct ucp_dt_iter *iter,
+                                   const void *buffer, size_t count,
+                                   ucp_datatype_t datatype)
+{
+    return dt_init(iter, (void *)(uintptr_t)buffer, count, datatype, true);
+}
+
+ucs_status_t ucp_dt_iter_init_recv(struct ucp_dt_iter *iter, void *buffer,
+                                   size_t count, ucp_datatype_t datatype)
+{
+    return dt_init(iter, buffer, count, datatype, false);
+}
+
+void ucp_dt_iter_cleanup(struct ucp_dt_iter *iter)
+{
+    if (iter->dt_class == UCP_DT_GENERIC) {
+        iter->generic.dt->ops.finish(iter->generic.state);
+        iter->dt_class = UCP_DT_CONTIG; /* never twice */
+    }
+}
+
+/* Move the iov cursor to an offset of the packed form. */
+static void dt_iov_seek(struct ucp_dt_iter *iter, size_t offset)
+{
+    if (offset < iter->offset) {
+        iter->iov.index = 0;
+        iter->iov.inner = 0;
+        iter->offset    = 0;
+    }
+    while (iter->offset < offset) {
+        size_t left = iter->iov.entries[iter->iov.index].length -
+                      iter->iov.inner;
+        size_t step = ucs_min(left, offset - iter->offset);
+
+        iter->offset += step;
+        iter->iov.inner += step;
+        if (step == left) {
+            ++iter->iov.index;
+            iter->iov.inner = 0;
+        }
+    }
+}
+
+/* The memory at the cursor, at most length_max bytes of it; advances. */
+static struct uct_iov dt_iov_next(struct ucp_dt_iter *iter, size_t length_max)
+{
+    const ucp_dt_iov_t *entry;
+    struct uct_iov      piece = {.mem = NULL};
+
+    while (iter->iov.entries[iter->iov.index].length == iter->iov.inner) {
+        ++iter->iov.index;
+        iter->iov.inner = 0;
+    }
+    entry        = &iter->iov.entries[iter->iov.index];
+    piece.buffer = (char *)entry->buffer + iter->iov.inner;
+    piece.length = ucs_min(entry->length - iter->iov.inner, length_max);
+    iter->iov.inner += piece.length;
+    iter->offset += piece.length;
+    return piece;
+}
+
+static size_t dt_pack_iov(struct ucp_dt_iter *iter, char *dest, size_t length)
+{
+    size_t done = 0;
+
+    while (done < length) {
+        struct uct_iov piece = dt_iov_next(iter, length - done);
+
+        memcpy(dest + done, piece.buffer, piece.length);
+        done += piece.length;
+    }
+    return done;
+}
+
+size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
+                        size_t length_max)
+{
+    size_t length = ucs_min(length_max, iter->length - iter->offset);
+
+    if (length == 0) {
+        return 0;
+    }
+    switch (iter->dt_class) {
+    case UCP_DT_CONTIG:
+        memcpy(dest, (const char *)iter->contig + iter->offset, length);
+        break;
+    case UCP_DT_IOV:
+        return dt_pack_iov(iter, dest, length);
+    case UCP_DT_GENERIC:
+        length = iter->generic.dt->ops.pack(iter->generic.state, iter->offset,
+                                            dest, length);
+        break;
+    case UCP_DT_CLASS_COUNT:
+        break;
+    }
+    iter->offset += length;
+    return length;
+}
+
+ucs_status_t ucp_dt_iter_unpack(struct ucp_dt_iter *iter, size_t offset,
+                                const void *data, size_t length)
+{
+    const char *source = data;
+
+    if (length == 0) {
+        return UCS_OK;
+    }
+    switch (iter->dt_class) {
+    case UCP_DT_CONTIG:
+        memcpy((char *)iter->contig + offset, data, length);
+        break;
+    case UCP_DT_IOV:
+        dt_iov_seek(iter, offset);
+        while (length > 0) {
+            struct uct_iov piece = dt_iov_next(iter, length);
+
+            memcpy(piece.buffer, source, piece.length);
+            source += piece.length;
+            length -= piece.length;
+        }
+        break;
+    case UCP_DT_GENERIC:
+        return iter->generic.dt->ops.unpack(iter->generic.state, offset, data,
+                                            length);
+    case UCP_DT_CLASS_COUNT:
+        break;
+    }
+    return UCS_OK;
+}
+
+size_t ucp_dt_iter_pieces(struct ucp_dt_iter *iter, size_t length_max,
+                          struct uct_iov *iov, unsigned *count_p)
+{
+    size_t   length = ucs_min(length_max, iter->length - iter->offset);
+    size_t   done   = 0;
+    unsigned used   = 0;
+
+    if (iter->dt_class == UCP_DT_CONTIG) {
+        iov[0] = (struct uct_iov){.buffer = (char *)iter->contig + iter->offset,
+                                  .length = length};
+        iter->offset += length;
+        *count_p = 1;
+        return length;
+    }
+    while ((done < length) && (used < *count_p)) {
+        iov[used] = dt_iov_next(iter, length - done);
+        done += iov[used].length;
+        ++used;
+    }
+    *count_p = used;
+    return done;
+}

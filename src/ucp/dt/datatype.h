@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/dt/datatype.h - walk over a user's buffer, whatever its datatype.
+ *
+ *   class     ucp_datatype_t            the user's buffer and count are
+ *   contig    element size << 3         one block, count elements
+ *   iov       2                         an array of count (pointer, length)
+ *   generic   pointer | 7               for the user's own pack and unpack
+ *
+ * An iterator stands at an offset of the packed form. A sender packs from
+ * there, or asks for contiguous pieces; a receiver unpacks at any offset.
+ * The iterator reads the iov array in place: the caller keeps it alive. */
+#ifndef UCP_DT_DATATYPE_H_
+#define UCP_DT_DATATYPE_H_
+
+#include <string.h>
+
+#include "ucp/api/ucp.h"
+#include "ucs/compiler.h"
+#include "uct/api/uct_def.h"
+
+enum ucp_dt_class {
+    UCP_DT_CONTIG,
+    UCP_DT_IOV,
+    UCP_DT_GENERIC,
+    UCP_DT_CLASS_COUNT
+};
+
+/* What ucp_dt_create_generic() made; the user's handle is its address | 7. */
+struct ucp_dt_generic {
+    ucp_generic_dt_ops_t ops; /* a copy: the user's struct may be gone */
+    void                *context;
+};
+
+/* length  send: packed bytes in all; receive: bytes that fit
+ * offset  where pack and pieces go on */
+struct ucp_dt_iter {
+    enum ucp_dt_class dt_class;
+    size_t            length;
+    size_t            offset;
+    union {
+        void *contig; /* first byte */
+        struct {
+            const ucp_dt_iov_t *entries;
+            size_t              count;
+            size_t              index; /* entry where offset lies */
+            size_t              inner; /* bytes of it before offset */
+        } iov;
+        struct {
+            const struct ucp_dt_generic *dt;
+            void                        *state;
+        } generic;
+    };
+};
+
+/* Bytes of a contiguous datatype's element. */
+static inline size_t ucp_dt_contig_bytes(ucp_datatype_t datatype)
+{
+    return (size_t)(datatype >> UCP_DATATYPE_SHIFT);
+}
+
+static inline bool ucp_dt_is_contig(ucp_datatype_t datatype)
+{
+    return (datatype & UCP_DATATYPE_CLASS_MASK) == UCP_DATATYPE_CONTIG;
+}
+
+/* @return the generic datatype behind a handle of that class. */
+static inline struct ucp_dt_generic *ucp_dt_to_generic(ucp_datatype_t datatype)
+{
+    return (struct ucp_dt_generic *)(uintptr_t)(
+            datatype & ~(ucp_datatype_t)UCP_DATATYPE_CLASS_MASK);
+}
+
+static inline void ucp_dt_iter_init_contig(struct ucp_dt_iter *iter,
+                                           const void *buffer, size_t length)
+{
+    iter->dt_class = UCP_DT_CONTIG;
+    iter->length   = length;
+    iter->offset   = 0;
+    iter->contig   = (void *)(uintptr_t)buffer;
+}
+
+/* Begin to send or to receive. A generic datatype's start function is called.
+ * @return UCS_OK, UCS_ERR_INVALID_PARAM (unknown class, a length that does
+ *         not fit, an iov without entries), with one line. */
+UCS_MUST_USE ucs_status_t ucp_dt_iter_init_send(struct ucp_dt_iter *iter,
+                                                const void         *buffer,
+                                                size_t              count,
+                                                ucp_datatype_t      datatype);
+UCS_MUST_USE ucs_status_t ucp_dt_iter_init_recv(struct ucp_dt_iter *iter,
+                                                void *buffer, size_t count,
+                                                ucp_datatype_t datatype);
+
+/* End: a generic datatype's finish function is called, exactly once. */
+void ucp_dt_iter_cleanup(struct ucp_dt_iter *iter);
+
+/* Pack up to length_max bytes from the offset on, and advance.
+ * @return bytes packed; fewer than asked only at the end or when the user's
+ *         pack function gave fewer. */
+size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
+                        size_t length_max);
+
+/* Put bytes at an offset of the packed form; offset + length fits (checked by
+ * the caller against iter->length).
+ * @return UCS_OK, or what the user's unpack function answered. */
+UCS_MUST_USE ucs_status_t ucp_dt_iter_unpack(struct ucp_dt_iter *iter,
+                                             size_t offset, const void *data,
+                                             size_t length);
+
+/* Describe up to length_max bytes from the offset on as pieces of memory, and
+ * advance. Not for generic datatypes. Empty iov entries are passed over.
+ * @param iov       [*count_p] filled; *count_p becomes the number used.
+ * @return bytes described. */
+size_t ucp_dt_iter_pieces(struct ucp_dt_iter *iter, size_t length_max,
+                          struct uct_iov *iov, unsigned *count_p);
+
+#endif

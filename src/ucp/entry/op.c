@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/entry/op.c - what all calls that start an operation share. */
+#include "ucp/entry/op.h"
+
+const ucp_request_param_t ucp_op_no_param = {0};
+
+ucs_status_ptr_t ucp_op_finish_send(struct ucp_request *req,
+                                    ucs_status_t        status,
+                                    const ucp_request_param_t *param)
+{
+    uint32_t mask = param->op_attr_mask;
+
+    if (status == UCS_INPROGRESS) {
+        if (ucs_unlikely(req->flags & UCP_REQUEST_COMPLETED)) {
+            status = ucp_request_status(req); /* by a loop back into ourselves */
+        } else {
+            ucp_op_set_callback_send(req, param);
+            return ucp_request_pointer(req);
+        }
+    }
+    if ((mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL) && (status == UCS_OK)) {
+        ucp_op_set_callback_send(req, param);
+        ucp_request_complete_send(req, status);
+        return ucp_request_pointer(req);
+    }
+    ucp_request_finish(req, status);
+    ucp_request_put(req);
+    return UCS_STATUS_PTR(status);
+}
+
+ucs_status_t ucp_op_wait(struct ucp_worker *worker, ucs_status_ptr_t request)
+{
+    ucs_status_t status;
+
+    if (!UCS_PTR_IS_PTR(request)) {
+        return UCS_PTR_RAW_STATUS(request);
+    }
+    while ((status = ucp_request_status(ucp_request_of(request))) ==
+           UCS_INPROGRESS) {
+        ucp_worker_progress(worker);
+    }
+    ucp_request_free(request);
+    return status;
+}

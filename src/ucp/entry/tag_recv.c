@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/entry/tag_recv.c - receiving tagged messages, and looking for them. */
+#include "ucp/entry/op.h"
+#include "ucp/tag/recv.h"
+#include "ucs/log.h"
+
+/* A receive that is done inside its call: tell what came and how. */
+static ucs_status_ptr_t recv_done(struct ucp_request        *req,
+                                  const ucp_request_param_t *param)
+{
+    ucs_status_t status = ucp_request_status(req);
+
+    if (param->op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) {
+        *param->recv_info.tag_info = req->recv.info;
+    }
+    ucp_request_put(req);
+    return UCS_STATUS_PTR(status);
+}
+
+/* Receive a stored message. With NO_IMM_CMPL the callback may run in here and
+ * the user may give the request back in it: it is not looked at afterwards. */
+static ucs_status_ptr_t recv_stored(struct ucp_request        *req,
+                                    struct ucp_unexpected     *unexpected,
+                                    const ucp_request_param_t *param)
+{
+    if (param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL) {
+        ucp_op_set_callback_recv(req, param);
+        ucp_tag_recv_unexpected(req, unexpected);
+        return ucp_request_pointer(req);
+    }
+    ucp_tag_recv_unexpected(req, unexpected);
+    if (req->flags & UCP_REQUEST_COMPLETED) {
+        return recv_done(req, param);
+    }
+    ucp_op_set_callback_recv(req, param);
+    return ucp_request_pointer(req);
+}
+
+/* A request whose datatype iterator is ready, or an error. */
+static ucs_status_t recv_prepare(struct ucp_worker *worker, void *buffer,
+                                 size_t                     count,
+                                 const ucp_request_param_t *param,
+                                 struct ucp_request       **req_p)
+{
+    ucp_datatype_t      datatype = ucp_op_datatype(param);
+    struct ucp_request *req;
+    ucs_status_t        status;
+
+    if (ucs_unlikely((buffer == NULL) && (count > 0) &&
+                     ucp_dt_is_contig(datatype) &&
+                     (ucp_dt_contig_bytes(datatype) > 0))) {
+        ucs_error("tag receive: buffer is NULL with a count of %zu", count);
+        return UCS_ERR_INVALID_PARAM;
+    }
+    req = ucp_op_request(worker, param, UCP_REQUEST_TAG_RECV);
+    if (ucs_unlikely(req == NULL)) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    if (ucs_likely(datatype == ucp_dt_make_contig(1))) {
+        ucp_dt_iter_init_contig(&req->dt, buffer, count);
+        status = UCS_OK;
+    } else {
+        status = ucp_dt_iter_init_recv(&req->dt, buffer, count, datatype);
+        if (status != UCS_OK) {
+            ucp_request_put(req);
+        }
+    }
+    *req_p = req;
+    return status;
+}
+
+static ucs_status_t recv_check(const struct ucp_worker *worker)
+{
+    if (ucs_likely(worker->context->options.features & UCP_FEATURE_TAG)) {
+        return UCS_OK;
+    }
+    ucs_error("tag receive: the context was made without UCP_FEATURE_TAG");
+    return UCS_ERR_INVALID_PARAM;
+}
+
+static ucs_status_ptr_t recv_locked(struct ucp_worker *worker, void *buffer,
+                                    size_t count, ucp_tag_t tag,
+                                    ucp_tag_t                  mask,
+                                    const ucp_request_param_t *param)
+{
+    struct ucp_tag_match      *match  = &worker->tag.match;
+    ucs_status_t               status = recv_check(worker);
+    struct ucp_tag_unexpected *stored;
+    struct ucp_request        *req;
+
+    if (ucs_unlikely(status != UCS_OK)) {
+        return UCS_STATUS_PTR(status);
+    }
+    stored = ucp_tag_match_find(match, tag, mask);
+    if ((stored == NULL) &&
+        (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL)) {
+        return UCS_STATUS_PTR(UCS_ERR_NO_RESOURCE);
+    }
+    status = recv_prepare(worker, buffer, count, param, &req);
+    if (ucs_unlikely(status != UCS_OK)) {
+        return UCS_STATUS_PTR(status);
+    }
+    if (stored != NULL) {
+        ucp_tag_match_remove(match, stored);
+        return recv_stored(req,
+                           ucs_container_of(stored, struct ucp_unexpected,
+                                            match),
+                           param);
+    }
+    req->flags |= UCP_REQUEST_EXPECTED;
+    ucp_op_set_callback_recv(req, param);
+    ucp_tag_match_expect(match, &req->recv.expected, tag, mask);
+    return ucp_request_pointer(req);
+}
+
+ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
+                                  size_t count, ucp_tag_t tag,
+                                  ucp_tag_t tag_mask,
+                                  const ucp_request_param_t *param)
+{
+    ucs_status_ptr_t result;
+
+    ucp_worker_enter(worker);
+    result = recv_locked(worker, buffer, count, tag, tag_mask, param);
+    ucp_worker_leave(worker);
+    return result;
+}
+
+ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,
+                                   ucp_tag_t tag_mask, int remove,
+                                   ucp_tag_recv_info_t *info)
+{
+    struct ucp_unexpected     *unexpected = NULL;
+    struct ucp_tag_unexpected *stored;
+
+    ucp_worker_enter(worker);
+    stored = ucp_tag_match_find(&worker->tag.match, tag, tag_mask);
+    if (stored != NULL) {
+        unexpected       = ucs_container_of(stored, struct ucp_unexpected,
+                                            match);
+        info->sender_tag = unexpected->tag;
+        info->length     = unexpected->length;
+        if (remove) {
+            ucp_tag_match_remove(&worker->tag.match, stored);
+            unexpected->is_probed = true;
+        }
+    }
+    ucp_worker_leave(worker);
+    return (ucp_tag_message_h)(void *)unexpected;
+}
+
+ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
+                                      size_t count, ucp_tag_message_h message,
+                                      const ucp_request_param_t *param)
+{
+    struct ucp_unexpected *unexpected = (void *)message;
+    ucs_status_ptr_t       result;
+    struct ucp_request    *req;
+    ucs_status_t           status;
+
+    if ((unexpected == NULL) || !unexpected->is_probed) {
+        ucs_error("message receive: %p was not taken out by "
+                  "ucp_tag_probe_nb(remove)",
+                  (void *)message);
+        return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
+    }
+    ucp_worker_enter(worker);
+    status = recv_prepare(worker, buffer, count, param, &req);
+    result = (status == UCS_OK) ? recv_stored(req, unexpected, param) :
+                                  UCS_STATUS_PTR(status);
+    ucp_worker_leave(worker);
+    return result;
+}
+
+/* The older forms always return a request and call back without user_data;
+ * see send_nb_param() in tag_send.c. */
+static ucp_request_param_t recv_nb_param(ucp_datatype_t          datatype,
+                                         ucp_tag_recv_callback_t cb)
+{
+    ucp_request_param_t param = {
+            .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
+                            UCP_OP_ATTR_FIELD_CALLBACK |
+                            UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+            .cb.recv  = (ucp_tag_recv_nbx_callback_t)(void (*)(void))cb,
+            .datatype = datatype,
+    };
+
+    if (cb == NULL) {
+        param.op_attr_mask &= ~(uint32_t)UCP_OP_ATTR_FIELD_CALLBACK;
+    }
+    return param;
+}
+
+ucs_status_ptr_t ucp_tag_recv_nb(ucp_worker_h worker, void *buffer,
+                                 size_t count, ucp_datatype_t datatype,
+                                 ucp_tag_t tag, ucp_tag_t tag_mask,
+                                 ucp_tag_recv_callback_t cb)
+{
+    ucp_request_param_t param = recv_nb_param(datatype, cb);
+
+    return ucp_tag_recv_nbx(worker, buffer, count, tag, tag_mask, &param);
+}
+
+ucs_status_ptr_t ucp_tag_msg_recv_nb(ucp_worker_h worker, void *buffer,
+                                     size_t count, ucp_datatype_t datatype,
+                                     ucp_tag_message_h       message,
+                                     ucp_tag_recv_callback_t cb)
+{
+    ucp_request_param_t param = recv_nb_param(datatype, cb);
+
+    return ucp_tag_msg_recv_nbx(worker, buffer, count, message, &param);
+}
+
+ucs_status_t ucp_tag_recv_nbr(ucp_worker_h worker, void *buffer, size_t count,
+                              ucp_datatype_t datatype, ucp_tag_t tag,
+                              ucp_tag_t tag_mask, void *req)
+{
+    const ucp_request_param_t param = {
+            .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
+                            UCP_OP_ATTR_FIELD_REQUEST |
+                            UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+            .datatype = datatype,
+            .request  = req,
+    };
+    ucs_status_ptr_t result = ucp_tag_recv_nbx(worker, buffer, count, tag,
+                                               tag_mask, &param);
+
+    return UCS_PTR_IS_ERR(result) ? UCS_PTR_RAW_STATUS(result) : UCS_OK;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/entry/tag_send.c - sending tagged messages.
+ *
+ * Short contiguous messages on a ready endpoint go straight to the transport
+ * (protocol 1 without its request); everything else makes a request and looks
+ * up its protocol. */
+#include "ucp/entry/op.h"
+#include "ucs/bytes.h"
+#include "ucs/log.h"
+
+/* How the datatype counts when a protocol is chosen: an iov with more entries
+ * than the lane takes at once must be packed, like a generic one. */
+static enum ucp_dt_class send_class(const struct ucp_ep      *ep,
+                                    const struct ucp_request *req)
+{
+    if ((req->dt.dt_class == UCP_DT_IOV) &&
+        (req->dt.iov.count > ucs_min((unsigned)UCP_IOV_COUNT_MAX,
+                                     ep->config->lane.attr.am.iov_count_max))) {
+        return UCP_DT_GENERIC;
+    }
+    return req->dt.dt_class;
+}
+
+static ucs_status_t send_check(const struct ucp_ep *ep, const void *buffer,
+                               size_t count, ucp_datatype_t datatype)
+{
+    if (!(ep->worker->context->options.features & UCP_FEATURE_TAG)) {
+        ucs_error("tag send: the context was made without UCP_FEATURE_TAG");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if ((buffer == NULL) && (count > 0) && ucp_dt_is_contig(datatype) &&
+        (ucp_dt_contig_bytes(datatype) > 0)) {
+        ucs_error("tag send: buffer is NULL with a count of %zu", count);
+        return UCS_ERR_INVALID_PARAM;
+    }
+    return ep->failed;
+}
+
+static UCS_NOINLINE ucs_status_ptr_t send_request(struct ucp_ep *ep,
+                                                  const void *buffer,
+                                                  size_t count, ucp_tag_t tag,
+                                                  const ucp_request_param_t *param,
+                                                  enum ucp_mode mode)
+{
+    ucp_datatype_t      datatype = ucp_op_datatype(param);
+    ucs_status_t        status   = send_check(ep, buffer, count, datatype);
+    struct ucp_request *req;
+
+    if (status != UCS_OK) {
+        return UCS_STATUS_PTR(status);
+    }
+    req = ucp_op_request(ep->worker, param,
+                         (mode == UCP_MODE_SYNC) ? UCP_REQUEST_SYNC : 0);
+    if (req == NULL) {
+        return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
+    }
+    status = ucp_dt_iter_init_send(&req->dt, buffer, count, datatype);
+    if (status != UCS_OK) {
+        ucp_request_put(req);
+        return UCS_STATUS_PTR(status);
+    }
+    req->send.ep    = ep;
+    req->send.tag   = tag;
+    req->send.id    = 0;
+    req->send.proto = ucp_select_lookup(
+            &ep->config->select[mode][send_class(ep, req)], req->dt.length);
+    status = ucp_ep_submit(ep, req);
+    if (status != UCS_INPROGRESS) {
+        ucp_dt_iter_cleanup(&req->dt);
+    }
+    return ucp_op_finish_send(req, status, param);
+}
+
+/* The message goes inline, or UCS_ERR_WOULD_BLOCK: it needs a request. */
+UCS_INLINE ucs_status_t send_inline(struct ucp_ep *ep, const void *buffer,
+                                    size_t count, ucp_tag_t tag,
+                                    const ucp_request_param_t *param)
+{
+    uint32_t mask   = param->op_attr_mask;
+    size_t   length = count;
+
+    if ((mask & UCP_OP_ATTR_FIELD_DATATYPE) &&
+        (!ucp_dt_is_contig(param->datatype) ||
+         __builtin_mul_overflow(count, ucp_dt_contig_bytes(param->datatype),
+                                &length))) {
+        return UCS_ERR_WOULD_BLOCK;
+    }
+    if ((length >= ep->short_bytes_end) || (buffer == NULL) ||
+        (mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) {
+        return UCS_ERR_WOULD_BLOCK;
+    }
+    return uct_ep_am_short(ep->message_ep, UCP_AM_EAGER, ucs_le64_(tag),
+                           buffer, length, 0);
+}
+
+/* With FORCE_IMM_CMPL a message goes inline or not at all; the first one of
+ * an endpoint waits for its announcement only. */
+static UCS_NOINLINE ucs_status_ptr_t
+send_at_once(struct ucp_ep *ep, const void *buffer, size_t count,
+             ucp_tag_t tag, const ucp_request_param_t *param)
+{
+    ucs_status_t status = send_check(ep, buffer, count, ucp_op_datatype(param));
+
+    if (status != UCS_OK) {
+        return UCS_STATUS_PTR(status);
+    }
+    if (!(ep->flags & UCP_EP_ANNOUNCED)) {
+        ucp_ep_drain(ep);
+        if (send_inline(ep, buffer, count, tag, param) == UCS_OK) {
+            return NULL;
+        }
+    }
+    return UCS_STATUS_PTR(UCS_ERR_NO_RESOURCE);
+}
+
+ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer,
+                                  size_t count, ucp_tag_t tag,
+                                  const ucp_request_param_t *param)
+{
+    ucs_status_ptr_t result = NULL;
+
+    ucp_worker_enter(ep->worker);
+    if (ucs_unlikely(send_inline(ep, buffer, count, tag, param) != UCS_OK)) {
+        result = (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) ?
+                         send_at_once(ep, buffer, count, tag, param) :
+                         send_request(ep, buffer, count, tag, param,
+                                      UCP_MODE_STANDARD);
+    }
+    ucp_worker_leave(ep->worker);
+    return result;
+}
+
+ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void *buffer,
+                                       size_t count, ucp_tag_t tag,
+                                       const ucp_request_param_t *param)
+{
+    ucs_status_ptr_t result;
+
+    ucp_worker_enter(ep->worker);
+    result = send_request(ep, buffer, count, tag, param, UCP_MODE_SYNC);
+    ucp_worker_leave(ep->worker);
+    return result;
+}
+
+/* The older forms have a callback without user_data: it is called through
+ * the newer type, whose last argument it does not look at (ucp-api 4.2). */
+static ucp_request_param_t send_nb_param(ucp_datatype_t      datatype,
+                                         ucp_send_callback_t cb)
+{
+    ucp_request_param_t param = {
+            .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
+                            UCP_OP_ATTR_FIELD_CALLBACK,
+            .cb.send  = (ucp_send_nbx_callback_t)(void (*)(void))cb,
+            .datatype = datatype,
+    };
+
+    if (cb == NULL) {
+        param.op_attr_mask &= ~(uint32_t)UCP_OP_ATTR_FIELD_CALLBACK;
+    }
+    return param;
+}
+
+ucs_status_ptr_t ucp_tag_send_nb(ucp_ep_h ep, const void *buffer, size_t count,
+                                 ucp_datatype_t datatype, ucp_tag_t tag,
+                                 ucp_send_callback_t cb)
+{
+    ucp_request_param_t param = send_nb_param(datatype, cb);
+
+    return ucp_tag_send_nbx(ep, buffer, count, tag, &param);
+}
+
+ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void *buffer,
+                                      size_t count, ucp_datatype_t datatype,
+                                      ucp_tag_t tag, ucp_send_callback_t cb)
+{
+    ucp_request_param_t param = send_nb_param(datatype, cb);
+
+    return ucp_tag_send_sync_nbx(ep, buffer, count, tag, &param);
+}
+
+ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep, const void *buffer, size_t count,
+                              ucp_datatype_t datatype, ucp_tag_t tag,
+                              void *req)
+{
+    const ucp_request_param_t param = {
+            .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
+                            UCP_OP_ATTR_FIELD_REQUEST,
+            .datatype = datatype,
+            .request  = req,
+    };
+    ucs_status_ptr_t result = ucp_tag_send_nbx(ep, buffer, count, tag, &param);
+
+    return UCS_PTR_STATUS(result); /* a macro that looks twice */
+}

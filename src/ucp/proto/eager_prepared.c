@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/proto/eager_prepared.c - protocol 2, Eager Send (Prepared): the
+ * transport reads the user's buffer; nothing is copied on this side.
+ *
+ *     S                                 R
+ *     |==== MATCH{tag} + data =========>|     am_zcopy
+ *     | local completion: S is done     |
+ *
+ * Chosen when sending from the buffer is cheaper than copying out of it. The
+ * buffer is lent until the transport's completion. An iov with more entries
+ * than the lane takes is selected as if it had to be packed (ep.c), so it
+ * never comes here. Fails with the endpoint. */
+#include "ucp/proto/eager.h"
+
+/* request  to find the request from the transport's completion
+ * base     the transport's completion */
+struct prepared_state {
+    struct uct_req      base;
+    struct ucp_request *request;
+};
+_Static_assert(sizeof(struct prepared_state) <= UCP_PROTO_STATE_BYTES,
+               "a protocol's state must fit the request's slot");
+
+static struct prepared_state *prepared_state(struct ucp_request *req)
+{
+    return (struct prepared_state *)(void *)req->send.state;
+}
+
+static ucs_status_t prepared_offer(const struct ucp_query *query,
+                                   struct ucp_offer       *offer_p)
+{
+    const struct uct_iface_attr *attr = &query->lane->attr;
+
+    if ((query->lane->transport->am_zcopy == NULL) ||
+        (query->mode != UCP_MODE_STANDARD) ||
+        (query->dt_class == UCP_DT_GENERIC) ||
+        (attr->am_zcopy_header_bytes_max < UCP_WIRE_EAGER_BYTES) ||
+        (attr->am.zcopy_bytes_max <= UCP_WIRE_EAGER_BYTES)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    *offer_p = (struct ucp_offer){
+            .bytes_min = ucs_max((size_t)1,
+                                 ucp_zcopy_threshold(query)),
+            .bytes_max = ucs_min(attr->am.zcopy_bytes_max -
+                                         UCP_WIRE_EAGER_BYTES,
+                                 ucp_eager_bytes_max(query)),
+            .base_s = attr->cost.latency_s + 2 * attr->cost.overhead_s +
+                      attr->cost.register_base_s,
+            .per_byte_s = ucp_copy_s_per_byte +
+                          attr->cost.register_per_byte_s +
+                          1.0 / attr->cost.bandwidth_Bps,
+    };
+    return UCS_OK;
+}
+
+static void prepared_done(struct uct_req *self)
+{
+    struct prepared_state *state =
+            ucs_container_of(self, struct prepared_state, base);
+    struct ucp_request *req = state->request;
+
+    ucp_dt_iter_cleanup(&req->dt);
+    ucp_request_complete_send(req, self->status);
+}
+
+static ucs_status_t prepared_step(struct ucp_request *req)
+{
+    struct ucp_ep         *ep    = req->send.ep;
+    struct prepared_state *state = prepared_state(req);
+    struct uct_iov         iov[UCP_IOV_COUNT_MAX];
+    unsigned               iov_count = UCP_IOV_COUNT_MAX;
+    uint8_t            header[UCP_WIRE_EAGER_BYTES];
+    struct ucp_dt_iter iter = req->dt;
+
+    (void)ucp_dt_iter_pieces(&iter, iter.length, iov, &iov_count);
+    ucs_put_le64(header, req->send.tag);
+    state->base.cb = prepared_done;
+    state->request = req;
+    return uct_ep_am_zcopy(ep->message_ep, UCP_AM_EAGER, header,
+                           sizeof(header), iov, iov_count, &state->base,
+                           UCT_FLAG_PENDING);
+}
+
+static void prepared_abort(struct ucp_request *req)
+{
+    (void)req; /* the transport completes what it has taken */
+}
+
+const struct ucp_proto ucp_eager_prepared_proto = {
+        .name    = "eager/prepared",
+        .summary = "sent from the user's buffer",
+        .offer   = prepared_offer,
+        .step    = prepared_step,
+        .abort   = prepared_abort,
+};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/proto/proto.h - what a protocol must be.
+ *
+ * A protocol moves the bytes of one message. It is one file that holds both
+ * ends of the conversation: the sender's steps, and the handlers of every
+ * message that it invents. It knows nothing of tags beyond carrying them:
+ * tag/ matches and hands over.
+ *
+ *   offer()  pure: can I, for which sizes, at what cost
+ *   step()   go as far as possible; called again when there is room
+ *   abort()  the endpoint failed or is closed: release what state[] holds
+ *
+ * Nothing outside select.c, protos.c and the file itself names a protocol. */
+#ifndef UCP_PROTO_PROTO_H_
+#define UCP_PROTO_PROTO_H_
+
+#include "ucp/core/request.h"
+#include "ucp/dt/datatype.h"
+#include "uct/api/uct.h"
+
+struct ucp_context_config;
+
+/* Pieces that a protocol hands to the transport at once. A lane that takes
+ * fewer sets the limit; 16 is what a cache line of descriptors needs (guess). */
+enum { UCP_IOV_COUNT_MAX = 16 };
+
+/* How a message is sent, seen from the user. */
+enum ucp_mode {
+    UCP_MODE_STANDARD,
+    UCP_MODE_SYNC, /* done when the receiver has matched it */
+    UCP_MODE_COUNT
+};
+
+/* Ids of all messages between two libucp; one handler each. */
+enum ucp_am_id {
+    UCP_AM_ANNOUNCE,    /* who is behind this source */
+    UCP_AM_EAGER,       /* MATCH: tag, then a whole message */
+    UCP_AM_EAGER_FIRST, /* MATCH: tag, size, number, first fragment */
+    UCP_AM_EAGER_MORE,  /* MORE: number, offset, fragment */
+    UCP_AM_RNDV,        /* RNDV: tag, size, ids, first data */
+    UCP_AM_ACK,
+    UCP_AM_FRAG,
+    UCP_AM_ABORT,
+};
+
+/* One way to reach a peer, as far as a choice may depend on it. */
+struct ucp_lane_model {
+    const struct uct_transport *transport;
+    struct uct_iface_attr       attr;
+};
+
+/* All that a protocol may look at to decide. */
+struct ucp_query {
+    enum ucp_mode                    mode;
+    enum ucp_dt_class                dt_class;
+    const struct ucp_lane_model     *lane;
+    const struct ucp_context_config *config;
+};
+
+/* Time to move n bytes: base_s + n * per_byte_s. */
+struct ucp_offer {
+    size_t bytes_min;
+    size_t bytes_max;
+    double base_s;
+    double per_byte_s;
+};
+
+/* A message and who receives it; arg of fn is a struct ucp_worker_iface. */
+struct ucp_handler {
+    uint8_t   am_id;
+    uct_am_fn fn;
+};
+
+#define UCP_STEP_TURN_DONE UCS_ERR_BUSY
+
+struct ucp_proto {
+    const char *name;    /* "eager/immediate" */
+    const char *summary; /* one line for explain */
+
+    /* @return UCS_OK, or UCS_ERR_UNSUPPORTED: not for this query. */
+    ucs_status_t (*offer)(const struct ucp_query *query,
+                          struct ucp_offer       *offer_p);
+
+    /* @return UCS_OK: the message is on its way, the request is complete.
+     *         UCS_INPROGRESS: an event goes on with it.
+     *         UCS_ERR_WOULD_BLOCK: no room, call again; the request keeps its
+     *         place in the endpoint's queue.
+     *         UCP_STEP_TURN_DONE: one fragment is sent and more are ready;
+     *         others have their turn first (bulk queue only).
+     *         Other errors: it has failed. */
+    ucs_status_t (*step)(struct ucp_request *req);
+
+    /* Give up; the caller completes the request. Never fails. */
+    void (*abort)(struct ucp_request *req);
+
+    /* Is step() one am_short of the contiguous buffer, so that a call may do
+     * that itself? */
+    bool is_inline;
+
+    const struct ucp_handler *handlers; /* ends with fn NULL, or NULL */
+};
+
+/* Which protocol up to which size; the last row has SIZE_MAX. */
+struct ucp_select_row {
+    size_t                  bytes_max;
+    const struct ucp_proto *proto;
+};
+
+enum { UCP_SELECT_ROW_COUNT_MAX = 8 };
+
+struct ucp_select_table {
+    struct ucp_select_row rows[UCP_SELECT_ROW_COUNT_MAX];
+};
+
+/* The list of protocols, NULL at its end (protos.c). */
+extern const struct ucp_proto *const ucp_protos[];
+
+/* Fill the table with the cheapest protocol for every size. Pure.
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED: some size has no protocol. */
+UCS_MUST_USE ucs_status_t ucp_select(const struct ucp_proto *const *protos,
+                                     const struct ucp_query        *query,
+                                     struct ucp_select_table       *table_p);
+
+static inline const struct ucp_proto *
+ucp_select_lookup(const struct ucp_select_table *table, size_t bytes)
+{
+    const struct ucp_select_row *row = table->rows;
+
+    while (bytes > row->bytes_max) {
+        ++row;
+    }
+    return row->proto;
+}
+
+/* Give all handlers of all protocols to an interface, with arg. */
+void ucp_protos_set_handlers(struct uct_iface *iface, void *arg);
+
+#endif

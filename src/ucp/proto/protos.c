@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/proto/protos.c - THE list of protocols. */
+#include "ucp/proto/proto.h"
+
+extern const struct ucp_proto ucp_eager_immediate_proto;
+extern const struct ucp_proto ucp_eager_prepared_proto;
+extern const struct ucp_proto ucp_eager_allocated_proto;
+extern const struct ucp_proto ucp_pipeline_send_proto;
+
+const struct ucp_proto *const ucp_protos[] = {
+        &ucp_eager_immediate_proto,
+        &ucp_eager_prepared_proto,
+        &ucp_eager_allocated_proto,
+        &ucp_pipeline_send_proto,
+        NULL,
+};
+
+void ucp_protos_set_handlers(struct uct_iface *iface, void *arg)
+{
+    for (const struct ucp_proto *const *proto = ucp_protos; *proto != NULL;
+         ++proto) {
+        const struct ucp_handler *handler = (*proto)->handlers;
+
+        for (; (handler != NULL) && (handler->fn != NULL); ++handler) {
+            ucti_iface_set_am(iface, handler->am_id, handler->fn, arg);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/proto/wire.h - the messages between two libucp, byte by byte.
+ *
+ *   EAGER        0 tag:8                                    8 data
+ *   EAGER_FIRST  0 tag:8     8 length:8  16 number:8       24 data
+ *   EAGER_MORE   0 number:8  8 offset:8                    16 data
+ *   RNDV         0 tag:8     8 length:8  16 sender id:8    24 data
+ *   ACK          0 sender id:8  8 receiver id:8  16 offset:8  24 length:8
+ *   FRAG         0 receiver id:8  8 offset:8               16 data
+ *   ABORT        0 id:8  8 side:1  9 status:1
+ *
+ * Little endian. Data is the rest of the message. Every field comes from a
+ * peer: the decoders check the length, their callers what the fields mean. */
+#ifndef UCP_PROTO_WIRE_H_
+#define UCP_PROTO_WIRE_H_
+
+#include "ucs/bytes.h"
+#include "ucs/compiler.h"
+#include "ucs/type/status.h"
+
+enum ucp_wire_size {
+    UCP_WIRE_EAGER_BYTES = 8,
+    UCP_WIRE_FIRST_BYTES = 24,
+    UCP_WIRE_MORE_BYTES  = 16,
+    UCP_WIRE_RNDV_BYTES  = 24,
+    UCP_WIRE_ACK_BYTES   = 32,
+    UCP_WIRE_FRAG_BYTES  = 16,
+    UCP_WIRE_ABORT_BYTES = 10,
+};
+
+/* Who gives up. */
+enum ucp_wire_side {
+    UCP_WIRE_SENDER   = 0, /* id is the sender's: forget the RNDV */
+    UCP_WIRE_RECEIVER = 1, /* id is the sender's: no more is wanted */
+};
+
+/* EAGER_FIRST and RNDV have one layout; id is the number or sender's id. */
+struct ucp_wire_start {
+    uint64_t tag;
+    uint64_t length;
+    uint64_t id;
+};
+
+struct ucp_wire_ack {
+    uint64_t sender_id;
+    uint64_t receiver_id;
+    uint64_t offset;
+    uint64_t length;
+};
+
+/* EAGER_MORE and FRAG have one layout. */
+struct ucp_wire_piece {
+    uint64_t id;
+    uint64_t offset;
+};
+
+struct ucp_wire_abort {
+    uint64_t     id;
+    uint8_t      side;
+    ucs_status_t status;
+};
+
+static inline void ucp_wire_start_encode(uint8_t                     *bytes,
+                                         const struct ucp_wire_start *start)
+{
+    ucs_put_le64(bytes, start->tag);
+    ucs_put_le64(bytes + 8, start->length);
+    ucs_put_le64(bytes + 16, start->id);
+}
+
+static inline bool ucp_wire_start_decode(const uint8_t *bytes, size_t length,
+                                         struct ucp_wire_start *start_p)
+{
+    if (length < UCP_WIRE_RNDV_BYTES) {
+        return false;
+    }
+    start_p->tag    = ucs_get_le64(bytes);
+    start_p->length = ucs_get_le64(bytes + 8);
+    start_p->id     = ucs_get_le64(bytes + 16);
+    return length - UCP_WIRE_RNDV_BYTES <= start_p->length;
+}
+
+static inline void ucp_wire_ack_encode(uint8_t                   *bytes,
+                                       const struct ucp_wire_ack *ack)
+{
+    ucs_put_le64(bytes, ack->sender_id);
+    ucs_put_le64(bytes + 8, ack->receiver_id);
+    ucs_put_le64(bytes + 16, ack->offset);
+    ucs_put_le64(bytes + 24, ack->length);
+}
+
+static inline bool ucp_wire_ack_decode(const uint8_t *bytes, size_t length,
+                                       struct ucp_wire_ack *ack_p)
+{
+    if (length != UCP_WIRE_ACK_BYTES) {
+        return false;
+    }
+    ack_p->sender_id   = ucs_get_le64(bytes);
+    ack_p->receiver_id = ucs_get_le64(bytes + 8);
+    ack_p->offset      = ucs_get_le64(bytes + 16);
+    ack_p->length      = ucs_get_le64(bytes + 24);
+    return true;
+}
+
+static inline void ucp_wire_piece_encode(uint8_t                     *bytes,
+                                         const struct ucp_wire_piece *piece)
+{
+    ucs_put_le64(bytes, piece->id);
+    ucs_put_le64(bytes + 8, piece->offset);
+}
+
+static inline bool ucp_wire_piece_decode(const uint8_t *bytes, size_t length,
+                                         struct ucp_wire_piece *piece_p)
+{
+    if (length < UCP_WIRE_FRAG_BYTES) {
+        return false;
+    }
+    piece_p->id     = ucs_get_le64(bytes);
+    piece_p->offset = ucs_get_le64(bytes + 8);
+    return true;
+}
+
+static inline void ucp_wire_abort_encode(uint8_t                     *bytes,
+                                         const struct ucp_wire_abort *abort)
+{
+    ucs_put_le64(bytes, abort->id);
+    bytes[8] = abort->side;
+    bytes[9] = (uint8_t)abort->status;
+}
+
+static inline bool ucp_wire_abort_decode(const uint8_t *bytes, size_t length,
+                                         struct ucp_wire_abort *abort_p)
+{
+    if (length != UCP_WIRE_ABORT_BYTES) {
+        return false;
+    }
+    abort_p->id     = ucs_get_le64(bytes);
+    abort_p->side   = bytes[8];
+    abort_p->status = (ucs_status_t)(int8_t)bytes[9];
+    return (abort_p->side <= UCP_WIRE_RECEIVER) &&
+           UCS_STATUS_IS_ERR(abort_p->status);
+}
+
+#endif

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/wireup/peer.c - pairing the endpoints of two workers. */
+#include "ucp/wireup/peer.h"
+
+#include <stdlib.h>
+
+#include "ucp/wireup/self_address.h"
+#include "ucs/bytes.h"
+#include "ucs/log.h"
+
+static ucs_status_t peer_create(struct ucp_worker *worker,
+                                const uint8_t *bytes, size_t size_bytes,
+                                const struct ucp_address_view *view,
+                                struct ucp_peer              **peer_p)
+{
+    struct ucp_peer *peer = calloc(1, sizeof(*peer));
+    ptrdiff_t        shift;
+    ucs_status_t     status;
+
+    if (peer == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    peer->address = malloc(size_bytes);
+    if (peer->address == NULL) {
+        free(peer);
+        return UCS_ERR_NO_MEMORY;
+    }
+    memcpy(peer->address, bytes, size_bytes);
+    peer->id   = view->worker_id;
+    peer->view = *view;
+    for (unsigned i = 0; i < view->entry_count; ++i) {
+        shift                       = view->entries[i].bytes - bytes;
+        peer->view.entries[i].bytes = peer->address + shift;
+    }
+    status = ucsi_hash_put(&worker->peers, peer->id, peer);
+    if (status != UCS_OK) {
+        free(peer->address);
+        free(peer);
+        return status;
+    }
+    *peer_p = peer;
+    return UCS_OK;
+}
+
+ucs_status_t ucp_peer_get(struct ucp_worker *worker, const uint8_t *bytes,
+                          size_t size_bytes, struct ucp_address_view *view_p,
+                          struct ucp_peer **peer_p)
+{
+    char             reason[UCT_REASON_BYTES_MAX];
+    struct ucp_peer *peer;
+    ucs_status_t     status;
+
+    status = ucp_address_decode(bytes, size_bytes, view_p, reason);
+    if (status != UCS_OK) {
+        ucs_error("worker address of %zu bytes: %s", size_bytes, reason);
+        return status;
+    }
+    peer = ucsi_hash_get(&worker->peers, view_p->worker_id);
+    if (peer == NULL) {
+        return peer_create(worker, bytes, size_bytes, view_p, peer_p);
+    }
+    if (memcmp(peer->view.secret, view_p->secret, sizeof(view_p->secret)) != 0) {
+        ucs_error("worker address: worker %016lx is known with another secret; "
+                  "refused",
+                  (unsigned long)view_p->worker_id);
+        return UCS_ERR_INVALID_ADDR;
+    }
+    *peer_p = peer;
+    return UCS_OK;
+}
+
+void ucp_peers_cleanup(struct ucp_worker *worker)
+{
+    size_t           cursor = 0;
+    uint64_t         id;
+    struct ucp_peer *peer;
+
+    while ((peer = ucsi_hash_next(&worker->peers, &cursor, &id)) != NULL) {
+        free(peer->eps);
+        free(peer->address);
+        free(peer);
+    }
+    ucsi_hash_cleanup(&worker->peers);
+}
+
+/* Make room for an endpoint of that number. */
+static ucs_status_t peer_reserve(struct ucp_peer *peer, uint32_t index)
+{
+    uint32_t        count = index + 1;
+    struct ucp_ep **eps;
+
+    if (index >= UCP_PEER_EP_COUNT_MAX) {
+        return UCS_ERR_EXCEEDS_LIMIT;
+    }
+    if (count <= peer->ep_count) {
+        return UCS_OK;
+    }
+    count = ucs_max(count, 2 * peer->ep_count);
+    eps   = realloc(peer->eps, count * sizeof(*eps));
+    if (eps == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    memset(eps + peer->ep_count, 0, (count - peer->ep_count) * sizeof(*eps));
+    peer->eps      = eps;
+    peer->ep_count = count;
+    return UCS_OK;
+}
+
+ucs_status_t ucp_peer_make_user_ep(struct ucp_worker           *worker,
+                                   struct ucp_peer             *peer,
+                                   const struct ucp_address_view *view,
+                                   const struct ucp_ep_options *options,
+                                   struct ucp_ep              **ep_p)
+{
+    uint32_t       index  = peer->user_count;
+    ucs_status_t   status = peer_reserve(peer, index);
+    struct ucp_ep *ep;
+
+    if (status != UCS_OK) {
+        ucs_error("worker '%s': no endpoint number %u: %s", peer->view.name,
+                  index, ucs_status_string(status));
+        return status;
+    }
+    ep = peer->eps[index];
+    if (ep == NULL) {
+        status = ucp_ep_open(worker, peer, view, index, &ep);
+        if (status == UCS_OK) {
+            peer->eps[index] = ep;
+        } else if (status != UCS_ERR_NO_MEMORY) {
+            ucp_ep_end(ep, status);
+        }
+    } else {
+        status = (view->entry_count == 0) ? UCS_ERR_UNREACHABLE : UCS_OK;
+        status = (ep->message_ep == NULL) ? ep->failed : status;
+    }
+    if (status != UCS_OK) {
+        return status;
+    }
+    ++peer->user_count;
+    ep->flags |= UCP_EP_USER;
+    ep->options = *options;
+    *ep_p       = ep;
+    return UCS_OK;
+}
+
+void ucp_peer_remove_ep(struct ucp_peer *peer, struct ucp_ep *ep)
+{
+    if ((ep->index < peer->ep_count) && (peer->eps[ep->index] == ep)) {
+        peer->eps[ep->index] = NULL;
+    }
+}
+
+/* What announce_pack needs. */
+struct announcement {
+    const struct ucp_ep *ep;
+    uint8_t              address[UCP_ADDRESS_BYTES_MAX];
+    size_t               address_bytes;
+};
+
+static size_t announce_pack(void *dest, void *arg)
+{
+    const struct announcement *announcement = arg;
+    uint8_t                   *bytes        = dest;
+
+    ucs_put_le32(bytes, announcement->ep->index);
+    ucs_put_le32(bytes + 4, 0);
+    memcpy(bytes + UCP_ANNOUNCE_HEAD_BYTES, announcement->address,
+           announcement->address_bytes);
+    return UCP_ANNOUNCE_HEAD_BYTES + announcement->address_bytes;
+}
+
+ucs_status_t ucp_peer_announce(struct ucp_ep *ep)
+{
+    struct announcement announcement = {.ep = ep};
+    ssize_t             packed;
+
+    announcement.address_bytes =
+            ucp_worker_address_encode(ep->worker, false, announcement.address,
+                                      sizeof(announcement.address));
+    if (announcement.address_bytes == 0) {
+        return UCS_ERR_EXCEEDS_LIMIT;
+    }
+    packed = uct_ep_am_bcopy(ep->message_ep, UCP_AM_ANNOUNCE, announce_pack,
+                             &announcement,
+                             UCP_ANNOUNCE_HEAD_BYTES +
+                                     announcement.address_bytes,
+                             UCT_FLAG_PENDING);
+    return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
+}
+
+/* Our end of the peer's index-th endpoint; an internal one if there is none.
+ * An endpoint to oneself is its own other end, or the neighbour's if loops
+ * are not wanted (UCP_EP_PARAMS_FLAGS_NO_LOOPBACK). */
+static struct ucp_ep *announce_find_ep(struct ucp_worker *worker,
+                                       struct ucp_peer *peer, uint32_t index)
+{
+    struct ucp_ep *ep;
+
+    if (peer_reserve(peer, index) != UCS_OK) {
+        return NULL;
+    }
+    if ((peer->id == worker->id) && (peer->eps[index] != NULL) &&
+        peer->eps[index]->options.no_loopback) {
+        index ^= 1;
+        if (peer_reserve(peer, index) != UCS_OK) {
+            return NULL;
+        }
+    }
+    if (peer->eps[index] == NULL) {
+        ep = NULL;
+        if (ucp_ep_open(worker, peer, &peer->view, index, &ep) != UCS_OK) {
+            ucs_debug("no way back to worker '%s': it is only heard",
+                      peer->view.name);
+        }
+        peer->eps[index] = ep;
+    }
+    return peer->eps[index];
+}
+
+static ucs_status_t announce_receive(void *arg, struct uct_source *source,
+                                     void *data, size_t length, unsigned flags)
+{
+    struct ucp_worker *worker = ((struct ucp_worker_iface *)arg)->worker;
+    const uint8_t     *bytes  = data;
+    struct ucp_address_view view;
+    struct ucp_peer   *peer;
+    struct ucp_ep     *ep = NULL;
+
+    (void)flags;
+    /* The number first: a refused announcement leaves nothing behind. */
+    if ((length > UCP_ANNOUNCE_HEAD_BYTES) && (source->user == NULL) &&
+        (ucs_get_le32(bytes) < UCP_PEER_EP_COUNT_MAX) &&
+        (ucp_peer_get(worker, bytes + UCP_ANNOUNCE_HEAD_BYTES,
+                      length - UCP_ANNOUNCE_HEAD_BYTES, &view, &peer) ==
+          UCS_OK)) {
+        ep = announce_find_ep(worker, peer, ucs_get_le32(bytes));
+    }
+    if ((ep == NULL) || (ep->source != NULL)) {
+        ++worker->bad_ids;
+        ucs_error_limited("an announcement of %zu bytes is refused: damaged, "
+                          "repeated, or without memory; its sender is not "
+                          "heard",
+                          length);
+        return UCS_OK;
+    }
+    ep->source   = source;
+    source->user = ep;
+    return UCS_OK;
+}
+
+void ucp_peer_set_handler(struct ucp_worker_iface *wiface)
+{
+    ucti_iface_set_am(wiface->iface, UCP_AM_ANNOUNCE, announce_receive,
+                      wiface);
+}
+
+void ucp_peer_source_ended(void *arg, struct uct_source *source,
+                           ucs_status_t status)
+{
+    struct ucp_ep *ep = source->user;
+
+    (void)arg;
+    if (ep == NULL) {
+        return;
+    }
+    source->user = NULL;
+    ep->source   = NULL;
+    if (status != UCS_OK) {
+        ucp_ep_fail(ep, status);
+    }
+    /* The lane may have failed before: what came since then ends here. */
+    ucp_ep_peer_closed(ep);
+    if (!(ep->flags & UCP_EP_USER)) {
+        ucp_ep_end(ep, UCS_ERR_CONNECTION_RESET);
+    }
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/wireup/peer.h - one remote worker and the endpoints to it.
+ *
+ *      worker A                              worker B
+ *      A's 1st endpoint to B  <----------->  B's 1st endpoint to A
+ *      A's 2nd endpoint to B  <----------->  (stands in until B makes it)
+ *
+ * The n-th endpoint that A makes to B and the n-th that B makes to A are the
+ * two ends of one connection. The first message of an endpoint announces it:
+ * who, and which number. If the other side has not made its end yet, an
+ * internal one stands in; the user's ep_create() gets that one.
+ *
+ *   ANNOUNCE   0 number:4   4 flags:4 (0)   8 A's worker address */
+#ifndef UCP_WIREUP_PEER_H_
+#define UCP_WIREUP_PEER_H_
+
+#include "ucp/core/worker.h"
+#include "ucp/wireup/address.h"
+
+enum ucp_peer_limit {
+    UCP_PEER_EP_COUNT_MAX   = 1 << 20, /* endpoints between two workers */
+    UCP_ANNOUNCE_HEAD_BYTES = 8,
+};
+
+/* address     a copy of the peer's blob; view lends from it
+ * user_count  endpoints that the user has made: number of the next one
+ * eps         [ep_count] by number; NULL: closed, or not made */
+struct ucp_peer {
+    uint64_t                id;
+    uint8_t                *address;
+    struct ucp_address_view view;
+    uint32_t                user_count;
+    uint32_t                ep_count;
+    struct ucp_ep         **eps;
+};
+
+/* Find or make the peer with that address.
+ * @param view_p  What the address says, lent from bytes: it may offer less
+ *                than the one that the peer was first met with (NET_ONLY).
+ * @return UCS_OK; UCS_ERR_INVALID_ADDR: no address, or another one than this
+ *         worker id had before, one line says so; UCS_ERR_NO_MEMORY. */
+UCS_MUST_USE ucs_status_t ucp_peer_get(struct ucp_worker *worker,
+                                       const uint8_t *bytes, size_t size_bytes,
+                                       struct ucp_address_view *view_p,
+                                       struct ucp_peer **peer_p);
+
+/* Free all peers; no endpoints are left. */
+void ucp_peers_cleanup(struct ucp_worker *worker);
+
+/* The user's next endpoint to a peer: the one that stands in, or a new one.
+ * @param view  What may be used to reach it.
+ * @return as ucp_ep_open(). */
+UCS_MUST_USE ucs_status_t
+ucp_peer_make_user_ep(struct ucp_worker *worker, struct ucp_peer *peer,
+                      const struct ucp_address_view *view,
+                      const struct ucp_ep_options *options,
+                      struct ucp_ep              **ep_p);
+
+/* Forget an endpoint that is being closed. */
+void ucp_peer_remove_ep(struct ucp_peer *peer, struct ucp_ep *ep);
+
+/* Send the announcement of an endpoint.
+ * @return UCS_OK, UCS_ERR_WOULD_BLOCK (entered the pending queue), error. */
+UCS_MUST_USE ucs_status_t ucp_peer_announce(struct ucp_ep *ep);
+
+/* Receive announcements on an interface. */
+void ucp_peer_set_handler(struct ucp_worker_iface *wiface);
+
+/* A source ended (uct_source_end_fn); arg is the worker. */
+void ucp_peer_source_ended(void *arg, struct uct_source *source,
+                           ucs_status_t status);
+
+#endif

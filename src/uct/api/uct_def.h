@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/api/uct_def.h - the words of the transport layer: flags, limits, and the
+ * small structs that a transport and its user pass to one another.
+ *
+ *   transport   a kind of network; one const struct of functions
+ *   device      one thing that a transport can use ("memory", "eth0")
+ *   md          memory domain: a device opened; registers memory
+ *   iface       a device opened for one worker: an address, progress
+ *   ep          one peer over one iface
+ *   source      the receiver's object for a sending ep */
+#ifndef UCT_API_UCT_DEF_H_
+#define UCT_API_UCT_DEF_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "ucs/compiler.h"
+#include "ucs/queue.h"
+#include "ucs/type/status.h"
+
+struct uct_transport;
+struct uct_md;
+struct uct_iface;
+struct uct_ep;
+
+enum uct_limit {
+    UCT_AM_ID_COUNT       = 32,  /* active-message ids 0 .. 31 */
+    UCT_NAME_BYTES_MAX    = 32,  /* transport and device names, with NUL */
+    UCT_ADDRESS_BYTES_MAX = 255, /* one length byte in a worker address */
+    UCT_RKEY_BYTES_MAX    = 128, /* a packed remote key */
+    UCT_REASON_BYTES_MAX  = 192, /* a sentence that says why not */
+};
+
+/* Flags of one operation. */
+enum uct_op_flag {
+    /* When refused, enter the interface's pending queue: the endpoint's
+     * pending callback is called once resources exist. */
+    UCT_FLAG_PENDING = 1 << 0,
+    /* This message may overtake and be overtaken; it is not held back by an
+     * endpoint that waits in the pending queue. */
+    UCT_FLAG_ANY_ORDER = 1 << 1,
+};
+
+/* Flags with which a message is handed up. */
+enum uct_am_flag {
+    /* The handler may return UCS_INPROGRESS and keep [data, data + length)
+     * until it calls uct_iface_release(). */
+    UCT_AM_MAY_KEEP = 1 << 0,
+};
+
+/* What an interface promises beyond its functions. */
+enum uct_iface_flag {
+    UCT_IFACE_INTRA_NODE = 1 << 0, /* reaches only peers on this host */
+    UCT_IFACE_SELF_ONLY  = 1 << 1, /* reaches only its own interface */
+    /* An am on an endpoint is handed up only after its earlier puts are
+     * visible at the target. */
+    UCT_IFACE_PUT_BEFORE_AM = 1 << 2,
+    /* progress() is a system call: poll it rarely when it is quiet. */
+    UCT_IFACE_POLL_IS_SYSCALL = 1 << 3,
+};
+
+/* One local piece of a message.
+ * buffer  [length] bytes, lent until the operation completes locally;
+ *         may be NULL when length is 0 (an empty entry is legal)
+ * mem     its registration, or NULL when the domain needs none */
+struct uct_iov {
+    void *buffer;
+    size_t length;
+    struct uct_mem *mem;
+};
+
+/* A completion that the caller embeds in a struct of its own.
+ * queue   the transport's, while the operation is in progress
+ * cb      called once, from progress, after status is set
+ * status  UCS_OK, or why the operation failed */
+struct uct_req {
+    struct ucs_queue_elem queue;
+    void (*cb)(struct uct_req *self);
+    ucs_status_t status;
+};
+
+/* Fill dest; @return bytes written, at most the length_max that was given to
+ * the operation. Called at most once, inside the operation, only when the
+ * operation is accepted. */
+typedef size_t (*uct_pack_fn)(void *dest, void *arg);
+
+/* The receiver's object for one sending endpoint. The transport makes it with
+ * the first message and ends it once, after the last one.
+ * user    ucp's slot: NULL until ucp sets it */
+struct uct_source {
+    void *user;
+};
+
+/* A message arrived.
+ * data    [length] bytes, borrowed for this call unless kept (see below);
+ *         8-byte aligned
+ * flags   enum uct_am_flag
+ * @return UCS_OK: done with the data. UCS_INPROGRESS, only when flags has
+ *         UCT_AM_MAY_KEEP: the data is kept until uct_iface_release(). */
+typedef ucs_status_t (*uct_am_fn)(void *arg, struct uct_source *source,
+                                  void *data, size_t length, unsigned flags);
+
+/* A source ended: UCS_OK when the sender closed it in order, otherwise why.
+ * Called once, from progress, after its last message; source is invalid
+ * afterwards. */
+typedef void (*uct_source_end_fn)(void *arg, struct uct_source *source,
+                                  ucs_status_t status);
+
+/* Resources for this endpoint exist again; send now. One-shot. */
+typedef void (*uct_pending_fn)(struct uct_ep *ep);
+
+/* The peer of this endpoint is gone; reported once, from progress, after every
+ * operation in flight was completed with that status. Later operations return
+ * the status. The endpoint must still be destroyed. */
+typedef void (*uct_error_fn)(struct uct_ep *ep, ucs_status_t status);
+
+/* Atomic operations on one aligned word at the target. */
+enum uct_atomic_op {
+    UCT_ATOMIC_ADD,
+    UCT_ATOMIC_AND,
+    UCT_ATOMIC_OR,
+    UCT_ATOMIC_XOR,
+    UCT_ATOMIC_SWAP,
+    UCT_ATOMIC_CSWAP,
+    UCT_ATOMIC_COUNT
+};
+
+/* One atomic operation.
+ * op          what to do
+ * size_bytes  4 or 8; remote_address is a multiple of it
+ * operand     the operand; for CSWAP the new value
+ * compare     CSWAP only: stored only if the target holds this
+ * result      where the old value goes ([size_bytes], lent until done), or
+ *             NULL for the form that fetches nothing */
+struct uct_atomic {
+    enum uct_atomic_op op;
+    unsigned size_bytes;
+    uint64_t operand;
+    uint64_t compare;
+    void *result;
+};
+
+/* Rights over registered memory. */
+enum uct_access {
+    UCT_ACCESS_LOCAL         = 1 << 0,
+    UCT_ACCESS_REMOTE_READ   = 1 << 1,
+    UCT_ACCESS_REMOTE_WRITE  = 1 << 2,
+    UCT_ACCESS_REMOTE_ATOMIC = 1 << 3,
+    UCT_ACCESS_ALL           = 15,
+};
+
+/* What one family of operations can carry; all zero when the function is
+ * absent. iov_count_max counts entries, empty ones included. */
+struct uct_op_limits {
+    size_t short_bytes_max;
+    size_t bcopy_bytes_max;
+    size_t zcopy_bytes_max;
+    unsigned iov_count_max;
+};
+
+/* How fast; the numbers that selection uses. */
+struct uct_cost {
+    double latency_s;       /* one way, an empty message */
+    double overhead_s;      /* processor time per message, each side */
+    double bandwidth_Bps;   /* large messages: bytes per second */
+    double register_base_s; /* registering memory: base + bytes * per byte */
+    double register_per_byte_s;
+};
+
+struct uct_iface_attr {
+    struct uct_op_limits am; /* am_short: bytes after the 8-byte header;
+                              * am_zcopy: header + iov */
+    size_t am_zcopy_header_bytes_max;
+    struct uct_op_limits put;
+    struct uct_op_limits get;
+    struct uct_cost cost;
+    unsigned flags;       /* enum uct_iface_flag */
+    size_t address_bytes; /* of this interface */
+};
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/sm/sm_iface.c - open, describe and close an interface. */
+#include "uct/sm/sm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "ucs/config.h"
+#include "ucs/log.h"
+#include "uct/base/iface.h"
+#include "uct/base/pending.h"
+#include "uct/sm/sm_socket.h"
+
+/* A number that nobody else has; not 0. */
+static ucs_status_t iface_random_id(uint64_t *id_p)
+{
+    uint64_t id = 0;
+    ssize_t  length;
+
+    do {
+        length = getrandom(&id, sizeof(id), 0);
+    } while (((length < 0) && (errno == EINTR)) || (id == 0));
+    if (length != (ssize_t)sizeof(id)) {
+        ucs_error("sm: getrandom: %m");
+        return UCS_ERR_IO_ERROR;
+    }
+    *id_p = id;
+    return UCS_OK;
+}
+
+/* Read and check the settings. */
+static ucs_status_t iface_read_options(struct uct_sm_iface           *iface,
+                                       const struct uct_iface_params *params)
+{
+    struct uct_sm_options *options = &iface->options;
+    ucs_status_t           status;
+
+    if (params->config != NULL) {
+        status =
+            ucsi_config_copy(&uct_sm_config_table, params->config, options);
+    } else {
+        status = ucsi_config_read(&uct_sm_config_table, NULL, options);
+    }
+    if (status != UCS_OK) {
+        return status;
+    }
+    if ((options->chunk_bytes < UCT_SM_PAGE_BYTES) ||
+        (options->chunk_bytes > UCT_SM_CHUNK_BYTES_MAX) ||
+        (options->chunk_bytes % UCT_SM_PAGE_BYTES != 0) ||
+        (options->chunk_count < UCT_SM_CHUNK_COUNT_MIN) ||
+        (options->chunk_count > UCT_SM_CHUNK_COUNT_MAX) ||
+        (options->poll_channels < 1) ||
+        (options->poll_channels > UCT_SM_POLLED_COUNT_MAX)) {
+        ucs_error("sm: settings out of range: UCX_SM_CHUNK_SIZE a multiple of "
+                  "4096 up to %d, UCX_SM_CHUNK_COUNT %d to %d, "
+                  "UCX_SM_POLL_CHANNELS 1 to %d",
+                  (int)UCT_SM_CHUNK_BYTES_MAX, (int)UCT_SM_CHUNK_COUNT_MIN,
+                  (int)UCT_SM_CHUNK_COUNT_MAX, (int)UCT_SM_POLLED_COUNT_MAX);
+        ucsi_config_release(&uct_sm_config_table, options);
+        return UCS_ERR_INVALID_PARAM;
+    }
+    return UCS_OK;
+}
+
+/* The kernel closes /proc of a process that must not be dumped: its segment
+ * and its bell would not be found there. */
+static void iface_choose_attach(struct uct_sm_iface *iface)
+{
+    if ((iface->options.attach == UCT_SM_ATTACH_AUTO) &&
+        (prctl(PR_GET_DUMPABLE) != 1)) {
+        iface->options.attach = UCT_SM_ATTACH_SOCKET;
+    }
+}
+
+/* The segment, and the address that leads to it. */
+static ucs_status_t iface_open_segment(struct uct_sm_iface *iface)
+{
+    struct uct_sm_address *address = &iface->address;
+    struct uct_sm_identity identity;
+    ucs_status_t           status;
+
+    iface_choose_attach(iface);
+    uct_sm_address_self(address);
+    status = iface_random_id(&address->segment_id);
+    if (status != UCS_OK) {
+        return status;
+    }
+    identity = (struct uct_sm_identity){
+        .segment_id       = address->segment_id,
+        .process_start    = address->process_start,
+        .pid_namespace_id = address->pid_namespace,
+        .pid              = address->pid,
+        .chunk_count      = iface->options.chunk_count,
+        .chunk_bytes      = (uint32_t)iface->options.chunk_bytes,
+        .needs_fence      = !uct_sm_membarrier_is_there(),
+    };
+    status = uct_sm_segment_open(&iface->segment, &identity);
+    if (status == UCS_OK) {
+        address->fd    = iface->segment.fd;
+        address->flags = (iface->options.attach == UCT_SM_ATTACH_SOCKET)
+                             ? 0
+                             : UCT_SM_ADDRESS_PROC;
+    }
+    return status;
+}
+
+/* What others use to reach and wake us. */
+static ucs_status_t iface_open_events(struct uct_sm_iface *iface, bool wakeup)
+{
+    ucs_status_t status;
+
+    status = ucsi_event_set_init(&iface->events);
+    if (status != UCS_OK) {
+        return status;
+    }
+    if (wakeup) {
+        status = uct_sm_bell_open(iface);
+        if (status != UCS_OK) {
+            ucsi_event_set_cleanup(&iface->events);
+            return status;
+        }
+    }
+    if ((iface->options.attach != UCT_SM_ATTACH_PROC) &&
+        uct_sm_socket_listen(iface)) {
+        iface->address.flags |= UCT_SM_ADDRESS_SOCKET;
+    }
+    return UCS_OK;
+}
+
+static struct uct_sm_iface *iface_allocate(void)
+{
+    struct uct_sm_iface *iface;
+    unsigned             index;
+
+    if (posix_memalign((void **)&iface, UCT_SM_LINE_BYTES, sizeof(*iface)) !=
+        0) {
+        return NULL;
+    }
+    memset(iface, 0, sizeof(*iface));
+    iface->look_in_calls = 1;
+    iface->process_id    = getpid();
+    iface->bell[0]       = -1;
+    iface->bell[1]       = -1;
+    iface->listener      = -1;
+    ucs_list_init(&iface->links);
+    ucs_list_init(&iface->watches);
+    for (index = 0; index < UCT_SM_BUCKET_COUNT; ++index) {
+        ucs_list_init(&iface->peers[index]);
+    }
+    return iface;
+}
+
+ucs_status_t uct_sm_iface_open(struct uct_md                 *md,
+                               const struct uct_iface_params *params,
+                               struct uct_iface             **iface_p)
+{
+    struct uct_sm_iface *iface = iface_allocate();
+    ucs_status_t         status;
+
+    if (iface == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucti_iface_init(&iface->base, md, params);
+    status = iface_read_options(iface, params);
+    if (status != UCS_OK) {
+        goto free_iface;
+    }
+    status = iface_open_segment(iface);
+    if (status != UCS_OK) {
+        goto release_options;
+    }
+    status = iface_open_events(iface, params->wakeup);
+    if (status != UCS_OK) {
+        goto close_segment;
+    }
+    *iface_p = &iface->base;
+    return UCS_OK;
+
+close_segment:
+    uct_sm_segment_close(&iface->segment);
+release_options:
+    ucsi_config_release(&uct_sm_config_table, &iface->options);
+free_iface:
+    free(iface);
+    return status;
+}
+
+/* Tell those who may wait for room that none will come. */
+static void iface_leave(struct uct_sm_iface *iface)
+{
+    iface->must_fence = true; /* no more hurry */
+    atomic_store_explicit(&iface->segment.header->asleep, 0,
+                          memory_order_relaxed);
+    atomic_store_explicit(&iface->segment.header->alive, UCT_SM_CLOSED,
+                          memory_order_release);
+    uct_sm_room_made_slow(iface);
+}
+
+void uct_sm_iface_close(struct uct_iface *base)
+{
+    struct uct_sm_iface *iface = uct_sm_iface_of(base);
+
+    iface->is_child = (getpid() != iface->process_id);
+    if (!iface->is_child) {
+        uct_sm_peers_look(iface);
+        iface_leave(iface);
+    }
+    uct_sm_peers_reap(iface, true);
+    uct_sm_channels_cleanup(iface);
+    uct_sm_socket_cleanup(iface);
+    ucs_assert(ucs_list_is_empty(&iface->watches));
+    uct_sm_bell_close(iface);
+    ucsi_event_set_cleanup(&iface->events);
+    uct_sm_segment_close(&iface->segment);
+    ucsi_config_release(&uct_sm_config_table, &iface->options);
+    uct_iface_cleanup(base);
+    free(iface);
+}
+
+void uct_sm_iface_query(const struct uct_iface *base,
+                        struct uct_iface_attr  *attr)
+{
+    const struct uct_sm_iface *iface = uct_sm_iface_of(base);
+
+    memset(attr, 0, sizeof(*attr));
+    attr->am.short_bytes_max        = UCT_SM_SHORT_BYTES_MAX - sizeof(uint64_t);
+    attr->am.bcopy_bytes_max        = iface->options.chunk_bytes;
+    attr->am.zcopy_bytes_max        = iface->options.chunk_bytes;
+    attr->am.iov_count_max          = UCT_SM_IOV_COUNT_MAX;
+    attr->am_zcopy_header_bytes_max = UCT_SM_HEADER_BYTES_MAX;
+    attr->cost.latency_s            = 60e-9;
+    attr->cost.overhead_s           = 10e-9;
+    attr->cost.bandwidth_Bps        = 12e9;
+    attr->flags                     = UCT_IFACE_INTRA_NODE;
+    attr->address_bytes             = UCT_SM_ADDRESS_BYTES;
+}
+
+void uct_sm_iface_address(const struct uct_iface *base, uint8_t *bytes)
+{
+    uct_sm_address_encode(&uct_sm_iface_of(base)->address, bytes);
+}

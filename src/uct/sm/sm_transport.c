@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/sm/sm_transport.c - what the transport is: its names, its one device,
+ * its settings, its functions. */
+#include "uct/sm/sm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ucs/config.h"
+#include "uct/base/md.h"
+
+static const char *const transport_attach_names[] = {"auto", "proc", "socket",
+                                                     NULL};
+
+static const struct ucs_config_entry transport_entries[] = {
+    {.name         = "CHUNK_SIZE",
+     .default_text = "32k",
+     .offset       = offsetof(struct uct_sm_options, chunk_bytes),
+     .type         = UCS_CONFIG_TYPE_SIZE,
+     .doc          = "Bytes of one buffer for messages that do not fit into a "
+                     "ring, and so the longest piece of a message; a multiple of "
+                     "4096."},
+    {.name         = "CHUNK_COUNT",
+     .default_text = "128",
+     .offset       = offsetof(struct uct_sm_options, chunk_count),
+     .type         = UCS_CONFIG_TYPE_UINT,
+     .doc = "How many of these buffers all senders of a process share."},
+    {.name         = "POLL_CHANNELS",
+     .default_text = "16",
+     .offset       = offsetof(struct uct_sm_options, poll_channels),
+     .type         = UCS_CONFIG_TYPE_UINT,
+     .doc = "How many senders are looked at by every call of progress; "
+            "the others ring a doorbell."},
+    {.name         = "ATTACH",
+     .default_text = "auto",
+     .offset       = offsetof(struct uct_sm_options, attach),
+     .type         = UCS_CONFIG_TYPE_ENUM,
+     .type_arg     = transport_attach_names,
+     .doc          = "How the memory of another process is opened: through "
+                     "/proc, over a socket, or as it is possible."},
+    {.name = NULL},
+};
+
+const struct ucs_config_table uct_sm_config_table = {
+    .title        = "Shared memory",
+    .prefix       = "SM_",
+    .entries      = transport_entries,
+    .struct_bytes = sizeof(struct uct_sm_options),
+};
+
+static void transport_devices(struct uct_device *devices, unsigned *count_p,
+                              char *reason)
+{
+    (void)reason;
+    if (*count_p > 0) {
+        devices[0].transport = &uct_sm_transport;
+        (void)snprintf(devices[0].name, sizeof(devices[0].name), "memory");
+    }
+    *count_p = 1;
+}
+
+static ucs_status_t transport_md_open(const struct uct_device *device,
+                                      struct uct_md          **md_p)
+{
+    struct uct_md *md = calloc(1, sizeof(*md));
+
+    if (md == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    uct_md_init(md, device);
+    *md_p = md;
+    return UCS_OK;
+}
+
+static void transport_md_close(struct uct_md *md)
+{
+    free(md);
+}
+
+const struct uct_transport uct_sm_transport = {
+    .name          = "sm",
+    .aliases       = "shm,mm,posix,sysv",
+    .config        = &uct_sm_config_table,
+    .devices       = transport_devices,
+    .md_open       = transport_md_open,
+    .md_close      = transport_md_close,
+    .iface_open    = uct_sm_iface_open,
+    .iface_close   = uct_sm_iface_close,
+    .iface_query   = uct_sm_iface_query,
+    .iface_address = uct_sm_iface_address,
+    .iface_reach   = uct_sm_reach,
+    .progress      = uct_sm_progress,
+    .event_fd      = uct_sm_event_fd,
+    .arm           = uct_sm_arm,
+    .am_release    = uct_sm_am_release,
+    .ep_create     = uct_sm_ep_create,
+    .ep_destroy    = uct_sm_ep_destroy,
+    .am_short      = uct_sm_am_short,
+    .am_bcopy      = uct_sm_am_bcopy,
+    .am_zcopy      = uct_sm_am_zcopy,
+    .ep_flush      = uct_sm_ep_flush,
+};

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* suites.h - the suites of test_ucp. */
+#ifndef TEST_UCP_SUITES_H_
+#define TEST_UCP_SUITES_H_
+
+#include "lib/test.h"
+
+extern const struct test_suite address_suite;
+extern const struct test_suite config_suite;
+extern const struct test_suite context_suite;
+extern const struct test_suite datatype_suite;
+extern const struct test_suite death_suite;
+extern const struct test_suite eager_allocated_suite;
+extern const struct test_suite eager_immediate_suite;
+extern const struct test_suite eager_prepared_suite;
+extern const struct test_suite ep_suite;
+extern const struct test_suite ep_loop_suite;
+extern const struct test_suite flush_suite;
+extern const struct test_suite lanes_suite;
+extern const struct test_suite match_suite;
+extern const struct test_suite peer_suite;
+extern const struct test_suite pipeline_send_suite;
+extern const struct test_suite processes_suite;
+extern const struct test_suite request_suite;
+extern const struct test_suite select_suite;
+extern const struct test_suite soak_suite;
+extern const struct test_suite tag_recv_suite;
+extern const struct test_suite tag_send_suite;
+extern const struct test_suite unexpected_suite;
+extern const struct test_suite wakeup_suite;
+extern const struct test_suite worker_suite;
+
+#endif

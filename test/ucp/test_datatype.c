@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_datatype.c - src/ucp/dt/datatype.c: all classes give the same bytes. */
+#include "ucp/dt/datatype.h"
+
+#include <stdlib.h>
+
+#include "lib/test.h"
+#include "ucp/suites.h"
+
+enum { DATA_BYTES = 1000, IOV_COUNT_MAX = 40 };
+
+/* A generic datatype over [DATA_BYTES] that is stored backwards, and counts
+ * its calls. */
+struct reversed {
+    uint8_t *buffer;
+    int      start_count;
+    int      finish_count;
+    size_t   pack_bytes_max; /* pack gives no more than this at a time */
+};
+
+static void *reversed_start_pack(void *context, const void *buffer,
+                                 size_t count)
+{
+    (void)buffer;
+    (void)count;
+    ++((struct reversed *)context)->start_count;
+    return context;
+}
+
+static void *reversed_start_unpack(void *context, void *buffer, size_t count)
+{
+    return reversed_start_pack(context, buffer, count);
+}
+
+static size_t reversed_packed_size(void *state)
+{
+    (void)state;
+    return DATA_BYTES;
+}
+
+static size_t reversed_pack(void *state, size_t offset, void *dest,
+                            size_t length)
+{
+    struct reversed *reversed = state;
+
+    if (length > reversed->pack_bytes_max) {
+        length = reversed->pack_bytes_max;
+    }
+    for (size_t i = 0; i < length; ++i) {
+        ((uint8_t *)dest)[i] = reversed->buffer[DATA_BYTES - 1 - offset - i];
+    }
+    return length;
+}
+
+static ucs_status_t reversed_unpack(void *state, size_t offset,
+                                    const void *source, size_t length)
+{
+    struct reversed *reversed = state;
+
+    for (size_t i = 0; i < length; ++i) {
+        reversed->buffer[DATA_BYTES - 1 - offset - i] =
+                ((const uint8_t *)source)[i];
+    }
+    return UCS_OK;
+}
+
+static void reversed_finish(void *state)
+{
+    ++((struct reversed *)state)->finish_count;
+}
+
+static void data_fill(uint8_t *data)
+{
+    for (int i = 0; i < DATA_BYTES; ++i) {
+        data[i] = (uint8_t)test_random();
+    }
+}
+
+/* Cut [DATA_BYTES] into random entries, some of them empty. */
+static size_t iov_cut(uint8_t *data, ucp_dt_iov_t *iov)
+{
+    size_t offset = 0, count = 0, length;
+
+    while ((offset < DATA_BYTES) && (count < IOV_COUNT_MAX - 1)) {
+        length = test_random_below(80);
+        length = (length > DATA_BYTES - offset) ? DATA_BYTES - offset : length;
+        length = (test_random_below(4) == 0) ? 0 : length;
+        iov[count].buffer = (length == 0) ? NULL : data + offset;
+        iov[count].length = length;
+        ++count;
+        offset += length;
+    }
+    iov[count].buffer = data + offset;
+    iov[count].length = DATA_BYTES - offset;
+    return count + 1;
+}
+
+static void pack_in_parts(struct ucp_dt_iter *iter, uint8_t *packed)
+{
+    size_t done = 0, part;
+
+    while (iter->offset < iter->length) {
+        part = ucp_dt_iter_pack(iter, packed + done,
+                                1 + test_random_below(200));
+        ck_assert_uint_gt(part, 0);
+        done += part;
+    }
+    ck_assert_uint_eq(done, DATA_BYTES);
+    ck_assert_uint_eq(ucp_dt_iter_pack(iter, packed, 10), 0);
+}
+
+static void pack__contig_and_iov_agree(const struct test_param *param)
+{
+    uint8_t            data[DATA_BYTES], packed[DATA_BYTES];
+    ucp_dt_iov_t       iov[IOV_COUNT_MAX];
+    struct ucp_dt_iter iter;
+
+    (void)param;
+    data_fill(data);
+    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, data, DATA_BYTES / 4,
+                                           ucp_dt_make_contig(4)),
+                     UCS_OK);
+    pack_in_parts(&iter, packed);
+    ck_assert_mem_eq(packed, data, DATA_BYTES);
+    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, iov, iov_cut(data, iov),
+                                           ucp_dt_make_iov()),
+                     UCS_OK);
+    pack_in_parts(&iter, packed);
+    ck_assert_mem_eq(packed, data, DATA_BYTES);
+    ucp_dt_iter_cleanup(&iter);
+}
+
+/* Unpack a message in random pieces in random order. */
+static void unpack_shuffled(struct ucp_dt_iter *iter, const uint8_t *packed)
+{
+    size_t starts[DATA_BYTES], ends[DATA_BYTES];
+    size_t count = 0, offset = 0;
+
+    while (offset < DATA_BYTES) {
+        starts[count] = offset;
+        offset += 1 + test_random_below(100);
+        offset      = (offset > DATA_BYTES) ? DATA_BYTES : offset;
+        ends[count] = offset;
+        ++count;
+    }
+    while (count > 0) {
+        size_t i = test_random_below(count);
+
+        ck_assert_int_eq(ucp_dt_iter_unpack(iter, starts[i],
+                                            packed + starts[i],
+                                            ends[i] - starts[i]),
+                         UCS_OK);
+        --count;
+        starts[i] = starts[count];
+        ends[i]   = ends[count];
+    }
+}
+
+static void unpack__pieces_in_any_order(const struct test_param *param)
+{
+    uint8_t            packed[DATA_BYTES], data[DATA_BYTES] = {0};
+    ucp_dt_iov_t       iov[IOV_COUNT_MAX];
+    struct ucp_dt_iter iter;
+
+    (void)param;
+    data_fill(packed);
+    ck_assert_int_eq(ucp_dt_iter_init_recv(&iter, iov, iov_cut(data, iov),
+                                           ucp_dt_make_iov()),
+                     UCS_OK);
+    unpack_shuffled(&iter, packed);
+    ck_assert_mem_eq(packed, data, DATA_BYTES);
+}
+
+static void generic__called_as_promised(const struct test_param *param)
+{
+    static const ucp_generic_dt_ops_t ops = {
+            .start_pack   = reversed_start_pack,
+            .start_unpack = reversed_start_unpack,
+            .packed_size  = reversed_packed_size,
+            .pack         = reversed_pack,
+            .unpack       = reversed_unpack,
+            .finish       = reversed_finish,
+    };
+    uint8_t            data[DATA_BYTES], packed[DATA_BYTES];
+    struct reversed    reversed = {.buffer = data, .pack_bytes_max = 33};
+    struct ucp_dt_iter iter;
+    ucp_datatype_t     datatype;
+
+    (void)param;
+    data_fill(data);
+    ck_assert_int_eq(ucp_dt_create_generic(&ops, &reversed, &datatype),
+                     UCS_OK);
+    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, NULL, 1, datatype), UCS_OK);
+    pack_in_parts(&iter, packed);
+    ucp_dt_iter_cleanup(&iter);
+    ucp_dt_iter_cleanup(&iter);
+    ck_assert_int_eq(reversed.start_count, 1);
+    ck_assert_int_eq(reversed.finish_count, 1);
+    for (int i = 0; i < DATA_BYTES; ++i) {
+        ck_assert_uint_eq(packed[i], data[DATA_BYTES - 1 - i]);
+    }
+    memset(data, 0, sizeof(data));
+    ck_assert_int_eq(ucp_dt_iter_init_recv(&iter, NULL, 1, datatype), UCS_OK);
+    unpack_shuffled(&iter, packed);
+    ucp_dt_iter_cleanup(&iter);
+    ck_assert_uint_eq(data[0], packed[DATA_BYTES - 1]);
+    ck_assert_int_eq(reversed.finish_count, 2);
+    ucp_dt_destroy(datatype);
+}
+
+static void pieces__cover_the_data(const struct test_param *param)
+{
+    uint8_t            data[DATA_BYTES];
+    ucp_dt_iov_t       entries[IOV_COUNT_MAX];
+    struct uct_iov     pieces[4];
+    struct ucp_dt_iter iter;
+    size_t             done = 0;
+
+    (void)param;
+    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, entries,
+                                           iov_cut(data, entries),
+                                           ucp_dt_make_iov()),
+                     UCS_OK);
+    while (done < DATA_BYTES) {
+        unsigned count = 4;
+        size_t   bytes = ucp_dt_iter_pieces(&iter, 150, pieces, &count);
+
+        ck_assert_uint_gt(bytes, 0);
+        for (unsigned i = 0; i < count; ++i) {
+            ck_assert_ptr_eq(pieces[i].buffer, data + done);
+            done += pieces[i].length;
+        }
+    }
+    ck_assert_uint_eq(done, DATA_BYTES);
+}
+
+static void init__refuses_bad_input(const struct test_param *param)
+{
+    ucp_dt_iov_t       iov[2] = {{NULL, SIZE_MAX}, {NULL, 2}};
+    struct ucp_dt_iter iter;
+
+    (void)param;
+    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, NULL, SIZE_MAX / 2,
+                                           ucp_dt_make_contig(8)),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, NULL, 1, ucp_dt_make_iov()),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_dt_iter_init_recv(&iter, iov, 2, ucp_dt_make_iov()),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_dt_iter_init_recv(&iter, iov, 2,
+                                           UCP_DATATYPE_STRIDED),
+                     UCS_ERR_INVALID_PARAM);
+}
+
+static const struct test_case datatype_cases[] = {
+        TEST(pack__contig_and_iov_agree),
+        TEST(unpack__pieces_in_any_order),
+        TEST(generic__called_as_promised),
+        TEST(pieces__cover_the_data),
+        TEST(init__refuses_bad_input),
+        {0},
+};
+
+const struct test_suite datatype_suite = {.name  = "datatype",
+                                          .cases = datatype_cases};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_ucp.c - the test program of libucp. */
+#include "lib/test.h"
+
+#include "ucp/suites.h"
+
+int main(int argc, char **argv)
+{
+    static const struct test_suite *const suites[] = {
+            &address_suite,
+            &config_suite,
+            &context_suite,
+            &datatype_suite,
+            &death_suite,
+            &eager_allocated_suite,
+            &eager_immediate_suite,
+            &eager_prepared_suite,
+            &ep_suite,
+            &ep_loop_suite,
+            &flush_suite,
+            &lanes_suite,
+            &match_suite,
+            &peer_suite,
+            &pipeline_send_suite,
+            &processes_suite,
+            &request_suite,
+            &select_suite,
+            &soak_suite,
+            &tag_recv_suite,
+            &tag_send_suite,
+            &unexpected_suite,
+            &wakeup_suite,
+            &worker_suite,
+            NULL,
+    };
+
+    return test_main(argc, argv, suites);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test/uct/suites.h - the unit tests of libuct. */
+#ifndef TEST_UCT_SUITES_H_
+#define TEST_UCT_SUITES_H_
+
+#include "lib/test.h"
+
+extern const struct test_suite caps_suite;
+extern const struct test_suite complete_suite;
+extern const struct test_suite ep_suite;
+extern const struct test_suite iface_suite;
+extern const struct test_suite iov_suite;
+extern const struct test_suite md_suite;
+extern const struct test_suite module_suite;
+extern const struct test_suite pending_suite;
+extern const struct test_suite self_am_suite;
+extern const struct test_suite self_iface_suite;
+extern const struct test_suite self_md_suite;
+extern const struct test_suite self_rma_suite;
+extern const struct test_suite self_transport_suite;
+extern const struct test_suite sm_address_suite;
+extern const struct test_suite sm_attach_suite;
+extern const struct test_suite sm_channel_suite;
+extern const struct test_suite sm_chunk_suite;
+extern const struct test_suite sm_doorbell_suite;
+extern const struct test_suite sm_ep_suite;
+extern const struct test_suite sm_iface_suite;
+extern const struct test_suite sm_look_suite;
+extern const struct test_suite sm_peer_suite;
+extern const struct test_suite sm_progress_suite;
+extern const struct test_suite sm_ring_suite;
+extern const struct test_suite sm_segment_suite;
+extern const struct test_suite sm_send_suite;
+extern const struct test_suite sm_socket_suite;
+extern const struct test_suite sm_transport_suite;
+extern const struct test_suite transports_suite;
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_ep.c - creating an endpoint checks its arguments; one failure report. */
+#include "uct/base/ep.h"
+
+#include "uct/api/uct.h"
+#include "uct/mock.h"
+#include "uct/suites.h"
+
+enum { REQ_COUNT = 8, ORDER_COUNT_MAX = 64 };
+
+struct tracked {
+    struct uct_req req;
+    char           name;
+    void (*also)(struct tracked *tracked);
+};
+
+static struct uct_inflight inflight;
+static struct tracked      tracked[REQ_COUNT];
+static char                order[ORDER_COUNT_MAX];
+static unsigned            order_count;
+static struct mock         mock;
+static struct uct_ep       ep;
+static unsigned            error_count;
+
+static void on_done(struct uct_req *req)
+{
+    struct tracked *one = ucs_container_of(req, struct tracked, req);
+
+    order[order_count++] = one->name;
+    ck_assert_int_ne(req->status, UCS_INPROGRESS);
+    if (one->also != NULL) {
+        one->also(one);
+    }
+}
+
+static void setup(const struct test_param *param)
+{
+    unsigned index;
+
+    (void)param;
+    uct_inflight_init(&inflight);
+    memset(order, 0, sizeof(order));
+    order_count = 0;
+    error_count = 0;
+    for (index = 0; index < REQ_COUNT; ++index) {
+        tracked[index].req.cb = on_done;
+        tracked[index].name   = (char)('a' + index);
+        tracked[index].also   = NULL;
+    }
+    mock_init(&mock);
+}
+
+static void add(unsigned count)
+{
+    unsigned index;
+
+    for (index = 0; index < count; ++index) {
+        uct_inflight_add(&inflight, &tracked[index].req);
+    }
+}
+
+static void on_error(struct uct_ep *failed, ucs_status_t status)
+{
+    ck_assert_ptr_eq(failed, &ep);
+    ck_assert_int_eq(status, UCS_ERR_ENDPOINT_TIMEOUT);
+    ck_assert(uct_inflight_is_empty(&inflight));
+    order[order_count++] = '!';
+    ++error_count;
+}
+
+static void never_called(struct uct_ep *waiting)
+{
+    (void)waiting;
+    ck_abort_msg("pending callback of a failed endpoint");
+}
+
+static void
+ep_fail__reports_once_after_completions(const struct test_param *param)
+{
+    (void)param;
+    mock_ep_init(&mock, &ep, never_called, on_error, NULL);
+    (void)uct_ep_refuse(&ep, UCT_FLAG_PENDING);
+    add(2);
+    ck_assert(ucti_ep_fail(&ep, &inflight, UCS_ERR_ENDPOINT_TIMEOUT));
+    ck_assert_str_eq(order, "ab!");
+    ck_assert(!uct_iface_has_pending(&mock.iface));
+    ck_assert(ucti_ep_fail(&ep, &inflight, UCS_ERR_CONNECTION_RESET));
+    ck_assert_uint_eq(error_count, 1);
+    ck_assert_int_eq(ep.failed, UCS_ERR_ENDPOINT_TIMEOUT);
+    ucti_ep_cleanup(&ep);
+    mock_cleanup(&mock);
+}
+
+static void destroy_ep(struct tracked *one)
+{
+    (void)one;
+    ucti_ep_cleanup(&ep);
+    ucti_inflight_cleanup(&inflight);
+    memset(&ep, 0x5a, sizeof(ep));
+    memset(&inflight, 0x5a, sizeof(inflight));
+}
+
+static void ep_fail__destroyed_by_a_completion(const struct test_param *param)
+{
+    (void)param;
+    mock_ep_init(&mock, &ep, never_called, on_error, NULL);
+    add(3);
+    tracked[0].also = destroy_ep;
+    ck_assert(!ucti_ep_fail(&ep, &inflight, UCS_ERR_ENDPOINT_TIMEOUT));
+    ck_assert_str_eq(order, "abc");
+    ck_assert_uint_eq(error_count, 0);
+    mock_cleanup(&mock);
+}
+
+static void on_error_destroy(struct uct_ep *failed, ucs_status_t status)
+{
+    (void)failed;
+    (void)status;
+    destroy_ep(NULL);
+}
+
+static void ep_fail__destroyed_by_the_report(const struct test_param *param)
+{
+    (void)param;
+    mock_ep_init(&mock, &ep, never_called, on_error_destroy, NULL);
+    add(1);
+    ck_assert(!ucti_ep_fail(&ep, &inflight, UCS_ERR_ENDPOINT_TIMEOUT));
+    ck_assert_str_eq(order, "a");
+    mock_cleanup(&mock);
+}
+
+static void create__checks_its_arguments(const struct test_param *param)
+{
+    uint8_t              bytes[1] = {0};
+    struct uct_ep_params params   = {0};
+    struct uct_ep       *created;
+
+    (void)param;
+    ck_assert_int_eq(ucti_ep_create(NULL, &params, &created),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucti_ep_create(&mock.iface, &params, &created),
+                     UCS_ERR_INVALID_PARAM);
+    params.address       = bytes;
+    params.address_bytes = UCT_ADDRESS_BYTES_MAX + 1;
+    ck_assert_int_eq(ucti_ep_create(&mock.iface, &params, &created),
+                     UCS_ERR_INVALID_PARAM);
+    mock_cleanup(&mock);
+}
+
+static const struct test_case cases[] = {
+    TEST(create__checks_its_arguments),
+    TEST(ep_fail__reports_once_after_completions),
+    TEST(ep_fail__destroyed_by_a_completion),
+    TEST(ep_fail__destroyed_by_the_report),
+    {0}};
+
+const struct test_suite ep_suite = {
+    .name = "ep", .cases = cases, .setup = setup};

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test/uct/test_sm_send.c - every length, every operation, and refusals. */
+#include "lib/test.h"
+#include "uct/sm_stage.h"
+#include "uct/suites.h"
+
+static struct sm_end sender, receiver;
+
+static void send_setup(const struct test_param *param)
+{
+    (void)param;
+    sm_end_open(&sender, false);
+    sm_end_open(&receiver, false);
+    sender.ep = sm_end_connect(&sender, &receiver);
+}
+
+static void send_teardown(const struct test_param *param)
+{
+    (void)param;
+    sm_end_close(&sender);
+    sm_end_close(&receiver);
+}
+
+static void send__every_length_by_short(const struct test_param *param)
+{
+    uint64_t number = 0;
+    size_t   length;
+
+    (void)param;
+    for (length = 8; length <= 8 + sender.attr.am.short_bytes_max; ++length) {
+        ck_assert_int_eq(
+            sm_stage_short(sender.ep, SM_STAGE_AM, number++, length, 0),
+            UCS_OK);
+        sm_stage_until_received(&receiver, NULL, number);
+    }
+    ck_assert_int_eq(uct_ep_am_short(sender.ep, SM_STAGE_AM, 0, receiver.kept,
+                                     sender.attr.am.short_bytes_max + 1, 0),
+                     UCS_ERR_INVALID_PARAM);
+}
+
+static void send__lengths_up_to_a_chunk(const struct test_param *param)
+{
+    uint64_t number = 0;
+    size_t   length = 8;
+
+    (void)param;
+    while (length <= sender.attr.am.bcopy_bytes_max) {
+        ck_assert_int_eq(
+            sm_stage_bcopy(sender.ep, SM_STAGE_AM, number++, length, 0),
+            UCS_OK);
+        ck_assert_int_eq(
+            sm_stage_zcopy(sender.ep, SM_STAGE_AM, number++, length, 0),
+            UCS_OK);
+        sm_stage_until_received(&receiver, NULL, number);
+        length += (length < 2100) ? 1 : 997;
+    }
+    ck_assert_int_eq(sm_stage_bcopy(sender.ep, SM_STAGE_AM, number++,
+                                    sender.attr.am.bcopy_bytes_max, 0),
+                     UCS_OK);
+    sm_stage_until_received(&receiver, NULL, number);
+    ck_assert_int_eq(sm_stage_bcopy(sender.ep, SM_STAGE_AM, number,
+                                    sender.attr.am.bcopy_bytes_max + 1, 0),
+                     UCS_ERR_INVALID_PARAM);
+}
+
+/* Empty messages have no number: count them only. */
+static ucs_status_t send_on_empty(void *arg, struct uct_source *source,
+                                  void *data, size_t length, unsigned flags)
+{
+    (void)source;
+    (void)data;
+    (void)flags;
+    ck_assert_uint_eq(length, 0);
+    ++*(unsigned *)arg;
+    return UCS_OK;
+}
+
+static size_t send_pack_nothing(void *dest, void *arg)
+{
+    (void)dest;
+    ++*(unsigned *)arg;
+    return 0;
+}
+
+static void send__nothing_is_a_message(const struct test_param *param)
+{
+    unsigned received = 0, packed = 0;
+
+    (void)param;
+    ucti_iface_set_am(receiver.iface, 9, send_on_empty, &received);
+    ck_assert_int_eq(
+        uct_ep_am_bcopy(sender.ep, 9, send_pack_nothing, &packed, 0, 0), 0);
+    ck_assert_int_eq(
+        uct_ep_am_bcopy(sender.ep, 9, send_pack_nothing, &packed, 30000, 0), 0);
+    ck_assert_int_eq(uct_ep_am_zcopy(sender.ep, 9, NULL, 0, NULL, 0, NULL, 0),
+                     UCS_OK);
+    sm_stage_progress(&receiver, NULL, 10);
+    ck_assert_uint_eq(received, 3);
+    ck_assert_uint_eq(packed, 2);
+}
+
+static void send__refused_packs_nothing(const struct test_param *param)
+{
+    unsigned packed = 0;
+    uint64_t number = 0;
+
+    (void)param;
+    while (sm_stage_short(sender.ep, SM_STAGE_AM, number, 8, 0) == UCS_OK) {
+        ++number;
+    }
+    ck_assert_uint_ge(number, 100);
+    ck_assert_int_eq(
+        uct_ep_am_bcopy(sender.ep, 9, send_pack_nothing, &packed, 0, 0),
+        UCS_ERR_WOULD_BLOCK);
+    ck_assert_int_eq(
+        uct_ep_am_bcopy(sender.ep, 9, send_pack_nothing, &packed, 30000, 0),
+        UCS_ERR_WOULD_BLOCK);
+    ck_assert_uint_eq(packed, 0);
+    sm_stage_until_received(&receiver, NULL, number);
+}
+
+static void
+send__pending_is_called_when_there_is_room(const struct test_param *param)
+{
+    uint64_t number = 0;
+
+    (void)param;
+    while (sm_stage_short(sender.ep, SM_STAGE_AM, number, 8,
+                          UCT_FLAG_PENDING) == UCS_OK) {
+        ++number;
+    }
+    sm_stage_progress(&sender, NULL, 1000);
+    ck_assert_uint_eq(sender.pendings, 0);
+    sm_stage_until_received(&receiver, NULL, number);
+    sm_stage_progress(&sender, NULL, 2);
+    ck_assert_uint_eq(sender.pendings, 1);
+    sm_stage_progress(&sender, NULL, 1000);
+    ck_assert_uint_eq(sender.pendings, 1);
+}
+
+static void send__pending_waits_for_a_chunk(const struct test_param *param)
+{
+    uint64_t number = 0;
+
+    (void)param;
+    while (sm_stage_bcopy(sender.ep, SM_STAGE_AM, number, 20000,
+                          UCT_FLAG_PENDING) == UCS_OK) {
+        ++number;
+    }
+    ck_assert_uint_lt(number, 64);
+    sm_stage_progress(&sender, NULL, 1000);
+    ck_assert_uint_eq(sender.pendings, 0);
+    sm_stage_until_received(&receiver, NULL, number);
+    sm_stage_progress(&sender, NULL, 2);
+    ck_assert_uint_eq(sender.pendings, 1);
+}
+
+static void send__a_short_message_passes_when_chunks_are_used_up(
+    const struct test_param *param)
+{
+    uint64_t number = 0;
+
+    (void)param;
+    while (sm_stage_bcopy(sender.ep, SM_STAGE_AM, number, 20000, 0) == UCS_OK) {
+        ++number;
+    }
+    ck_assert_int_eq(sm_stage_short(sender.ep, SM_STAGE_AM, number++, 8, 0),
+                     UCS_OK);
+    sm_stage_until_received(&receiver, NULL, number);
+}
+
+static void send__flush_needs_nobody(const struct test_param *param)
+{
+    (void)param;
+    ck_assert_int_eq(sm_stage_short(sender.ep, SM_STAGE_AM, 0, 8, 0), UCS_OK);
+    ck_assert_int_eq(uct_ep_flush(sender.ep, NULL, 0), UCS_OK);
+}
+
+/* Lengths and operations at random, many times the ring and the pool. */
+static void send__random_mix_keeps_order(const struct test_param *param)
+{
+    uint64_t     number = 0;
+    ucs_status_t status;
+    size_t       length;
+
+    (void)param;
+    while (number < 20000) {
+        length = 8 + test_random_below((test_random_below(8) == 0)
+                                           ? sender.attr.am.bcopy_bytes_max - 7
+                                           : 600);
+        switch (test_random_below(3)) {
+        case 0:
+            length = (length > UCT_SM_SHORT_BYTES_MAX) ? 64 : length;
+            status = sm_stage_short(sender.ep, SM_STAGE_AM, number, length, 0);
+            break;
+        case 1:
+            status = sm_stage_bcopy(sender.ep, SM_STAGE_AM, number, length, 0);
+            break;
+        default:
+            status = sm_stage_zcopy(sender.ep, SM_STAGE_AM, number, length, 0);
+            break;
+        }
+        if (status == UCS_OK) {
+            ++number;
+        } else {
+            ck_assert_int_eq(status, UCS_ERR_WOULD_BLOCK);
+            (void)uct_iface_progress(receiver.iface);
+        }
+    }
+    sm_stage_until_received(&receiver, NULL, number);
+}
+
+static const struct test_case send_cases[] = {
+    TEST(send__every_length_by_short),
+    TEST(send__lengths_up_to_a_chunk),
+    TEST(send__nothing_is_a_message),
+    TEST(send__refused_packs_nothing),
+    TEST(send__pending_is_called_when_there_is_room),
+    TEST(send__pending_waits_for_a_chunk),
+    TEST(send__a_short_message_passes_when_chunks_are_used_up),
+    TEST(send__flush_needs_nobody),
+    TEST(send__random_mix_keeps_order),
+    {0},
+};
+
+const struct test_suite sm_send_suite = {
+    .name     = "sm_send",
+    .cases    = send_cases,
+    .setup    = send_setup,
+    .teardown = send_teardown,
+};

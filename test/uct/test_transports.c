@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_transports.c - the list of transports, and their names. */
+#include "uct/base/transports.h"
+
+#include <string.h>
+
+#include "uct/api/uct.h"
+#include "uct/suites.h"
+
+static void name__own_alias_and_all(const struct test_param *param)
+{
+    const struct uct_transport one = {.name = "sm", .aliases = "shm,mm,posix"};
+    const struct uct_transport two = {.name = "tcp", .aliases = ""};
+
+    (void)param;
+    ck_assert(ucti_transport_has_name(&one, "sm"));
+    ck_assert(ucti_transport_has_name(&one, "shm"));
+    ck_assert(ucti_transport_has_name(&one, "posix"));
+    ck_assert(ucti_transport_has_name(&one, "all"));
+    ck_assert(!ucti_transport_has_name(&one, "pos"));
+    ck_assert(!ucti_transport_has_name(&one, "shm,mm"));
+    ck_assert(!ucti_transport_has_name(&one, ""));
+    ck_assert(!ucti_transport_has_name(&one, "tcp"));
+    ck_assert(!ucti_transport_has_name(&two, ""));
+    ck_assert(ucti_transport_has_name(&two, "tcp"));
+}
+
+static void transports__self_is_there_once(const struct test_param *param)
+{
+    const struct uct_transport *const *next;
+    unsigned                           count = 0;
+
+    (void)param;
+    ck_assert_ptr_eq(ucti_transports(), ucti_transports());
+    for (next = ucti_transports(); *next != NULL; ++next) {
+        count += (strcmp((*next)->name, "self") == 0);
+    }
+    ck_assert_uint_eq(count, 1);
+}
+
+static const struct test_case cases[] = {
+    TEST(name__own_alias_and_all), TEST(transports__self_is_there_once), {0}};
+
+const struct test_suite transports_suite = {.name  = "transports",
+                                            .cases = cases};

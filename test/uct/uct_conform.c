@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct_conform.c - what every transport must do, run over every transport.
+ *
+ * Those that are built in, and the modules in UCX_MODULE_DIR:
+ *
+ *   UCX_MODULE_DIR=/my/modules uct_conform --filter='conform_*'
+ *
+ * runs the same over a transport of your own. Names end in the transport and
+ * the number of processes: conform_am.short__every_length/sm.2. A test that
+ * needs what a transport lacks is skipped with the name of that function.
+ * TEST_LONG=1 makes the long loops ten times longer. */
+#include <stdio.h>
+
+#include "uct/conform.h"
+
+enum { PARAM_COUNT_MAX = 2 * 40 };
+
+static struct conform_param values[PARAM_COUNT_MAX];
+static char                 names[PARAM_COUNT_MAX][UCT_NAME_BYTES_MAX + 4];
+/* All; and those with two processes only, for tests in which one dies. */
+static struct test_param params_all[PARAM_COUNT_MAX + 1];
+static struct test_param params_two[PARAM_COUNT_MAX + 1];
+
+/* Does an interface of it reach only itself? Opens one to ask. */
+static bool is_self_only(const struct uct_transport *tl)
+{
+    struct host *host = calloc(1, sizeof(*host));
+    char         reason[UCT_REASON_BYTES_MAX];
+    bool         is_self = false;
+
+    if (host_open(host, tl, false, reason) == UCS_OK) {
+        is_self = (host->attr.flags & UCT_IFACE_SELF_ONLY) != 0;
+        host_close(host);
+    }
+    free(host);
+    return is_self;
+}
+
+static void add_param(const struct uct_transport *tl, unsigned process_count)
+{
+    static unsigned count, count_two;
+
+    if (count == PARAM_COUNT_MAX) {
+        return;
+    }
+    values[count] = (struct conform_param){tl, process_count};
+    (void)snprintf(names[count], sizeof(names[count]), "%s.%u", tl->name,
+                   process_count);
+    params_all[count] = (struct test_param){names[count], &values[count]};
+    if (process_count == 2) {
+        params_two[count_two++] = params_all[count];
+    }
+    ++count;
+}
+
+int main(int argc, char **argv)
+{
+    struct test_suite *const suites[] = {
+        &conform_address_suite, &conform_am_suite,      &conform_order_suite,
+        &conform_pending_suite, &conform_zcopy_suite,   &conform_rma_suite,
+        &conform_atomic_suite,  &conform_flush_suite,   &conform_keep_suite,
+        &conform_wakeup_suite,  &conform_teardown_suite};
+    const struct test_suite *list[UCS_ARRAY_COUNT(suites) + 2] = {NULL};
+    const struct uct_transport *const *next;
+    unsigned                           index;
+
+    (void)setenv("UCX_MODULE_DIR", CONFORM_MODULE_DIR, 0);
+    /* Before the runner takes the UCX_* variables away. */
+    for (next = ucti_transports(); *next != NULL; ++next) {
+        add_param(*next, 1);
+        if (!is_self_only(*next)) {
+            add_param(*next, 2);
+        }
+    }
+    (void)fputs(ucti_modules_report(), stderr);
+    for (index = 0; index < UCS_ARRAY_COUNT(suites); ++index) {
+        suites[index]->params = params_all;
+        list[index]           = suites[index];
+    }
+    conform_faults_suite.params = params_two;
+    if (params_two[0].name != NULL) {
+        list[index] = &conform_faults_suite;
+    }
+    return test_main(argc, argv, list);
+}
