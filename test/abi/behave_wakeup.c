@@ -39,6 +39,22 @@ static ucs_status_t arm(ucp_worker_h worker)
     return UCS_ERR_BUSY;
 }
 
+/* Whether the worker, armed, is left in peace. A machine under load delays
+ * what the transports do between themselves (connecting, keep-alive), so one
+ * wake-up too many is no difference; waking for ever is. */
+static int left_in_peace(ucp_worker_h worker, int fd)
+{
+    int i;
+
+    for (i = 0; i < 40; ++i) {
+        must(arm(worker), "arm");
+        if (!readable(fd, 50)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static void send_small(ucp_ep_h ep, ucp_tag_t tag)
 {
     must_ptr(ucp_tag_send_nb(ep, small, sizeof(small), ucp_dt_make_contig(1),
@@ -80,7 +96,7 @@ static void descriptor(void)
          "recv");
     pump_some(&pair);
     fact_status("arm.idle", arm(pair.b.worker));
-    fact("arm.quiet", "%d", readable(fd, 50));
+    fact("arm.left_in_peace", "%d", left_in_peace(pair.b.worker, fd));
 
     send_small(pair.a.ep, 0x12);
     fact("arm.message_wakes", "%d", readable(fd, 5000));
@@ -101,7 +117,7 @@ static void descriptor(void)
     fact("signal.wakes", "%d", readable(fd, 5000));
     fact_status("signal.wait_returns", ucp_worker_wait(pair.b.worker));
     fact_status("signal.arm_after", arm(pair.b.worker));
-    fact("signal.used_up", "%d", readable(fd, 50));
+    fact("signal.used_up", "%d", left_in_peace(pair.b.worker, fd));
     must(ucp_worker_signal(pair.b.worker), "signal");
     fact_status("signal.before_wait", ucp_worker_wait(pair.b.worker));
 
@@ -187,7 +203,7 @@ static void external(void)
     ep = ep_open(pair.a.worker, worker, &wakeup);
     pump_some(&pair);
     fact_status("external.arm", arm(worker));
-    fact("external.quiet", "%d", epoll_wait(epoll_fd, &event, 1, 50));
+    fact("external.left_in_peace", "%d", left_in_peace(worker, epoll_fd));
     send_small(ep, 0x31);
     fact("external.wakes", "%d", epoll_wait(epoll_fd, &event, 1, 5000));
     fact("external.user_data", "%d", event.data.ptr == &pair);
