@@ -8,8 +8,9 @@
  *
  * Chosen when sending from the buffer is cheaper than copying out of it. The
  * buffer is lent until the transport's completion. An iov with more entries
- * than the lane takes is selected as if it had to be packed (ep.c), so it
- * never comes here. Fails with the endpoint. */
+ * than the lane takes is selected as if it had to be packed (tag_send.c), so
+ * it never comes here; strided data of few blocks comes as an iov. Fails with
+ * the endpoint. */
 #include "ucp/proto/eager.h"
 
 /* request  to find the request from the transport's completion
@@ -34,6 +35,7 @@ static ucs_status_t prepared_offer(const struct ucp_query *query,
     if ((query->lane->transport->am_zcopy == NULL) ||
         (query->mode != UCP_MODE_STANDARD) ||
         (query->dt_class == UCP_DT_GENERIC) ||
+        (query->dt_class == UCP_DT_STRIDED) ||
         (attr->am_zcopy_header_bytes_max < UCP_WIRE_EAGER_BYTES) ||
         (attr->am.zcopy_bytes_max <= UCP_WIRE_EAGER_BYTES)) {
         return UCS_ERR_UNSUPPORTED;

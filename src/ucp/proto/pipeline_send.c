@@ -184,7 +184,9 @@ static bool pipeline_uses_zcopy(const struct ucp_request *req)
     const struct ucp_lane_model *lane = &req->send.ep->config->lane;
 
     return (lane->transport->am_zcopy != NULL) &&
-           (req->dt.dt_class != UCP_DT_GENERIC) &&
+           ucp_dt_iter_is_coarse(&req->dt,
+                                 ucs_min((unsigned)UCP_IOV_COUNT_MAX,
+                                         lane->attr.am.iov_count_max)) &&
            (lane->attr.am_zcopy_header_bytes_max >= UCP_WIRE_FRAG_BYTES) &&
            (lane->attr.am.zcopy_bytes_max > UCP_WIRE_FRAG_BYTES) &&
            (req->dt.length - req->dt.offset >=
