@@ -22,7 +22,8 @@
 struct ucp_context_config;
 
 /* Pieces that a protocol hands to the transport at once. A lane that takes
- * fewer sets the limit; 16 is what a cache line of descriptors needs (guess). */
+ * fewer sets the limit; 16 is what a cache line of descriptors needs (guess).
+ */
 enum { UCP_IOV_COUNT_MAX = 16 };
 
 /* How a message is sent, seen from the user. */
@@ -129,8 +130,7 @@ static inline ucs_status_t ucp_offer_refuse(struct ucp_offer *offer,
 /* Offer the sizes from first to last at that cost; refuse when there are
  * none. */
 UCS_MUST_USE ucs_status_t ucp_offer_sizes(struct ucp_offer *offer,
-                                          size_t bytes_first,
-                                          size_t bytes_last,
+                                          size_t bytes_first, size_t bytes_last,
                                           struct ucs_linear cost);
 
 /* The list of protocols, NULL at its end (protos.c). */

@@ -74,7 +74,7 @@ ucs_status_t ucp_select(const struct ucp_proto *const *protos,
         return UCS_ERR_UNSUPPORTED;
     }
     status = ucsi_piecewise_envelope(costs, count, lines, &line_count);
-    return (status == UCS_OK) ?
-                   select_fill(offering, lines, line_count, table_p) :
-                   status;
+    return (status == UCS_OK)
+               ? select_fill(offering, lines, line_count, table_p)
+               : status;
 }
