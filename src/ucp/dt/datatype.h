@@ -63,6 +63,16 @@ static inline bool ucp_dt_is_contig(ucp_datatype_t datatype)
     return (datatype & UCP_DATATYPE_CLASS_MASK) == UCP_DATATYPE_CONTIG;
 }
 
+/* Bytes of count elements.
+ * @return false: not contiguous, or more than a size_t holds. */
+static inline bool ucp_dt_contig_length(ucp_datatype_t datatype, size_t count,
+                                        size_t *length_p)
+{
+    return ucp_dt_is_contig(datatype) &&
+           !__builtin_mul_overflow(count, ucp_dt_contig_bytes(datatype),
+                                   length_p);
+}
+
 /* @return the generic datatype behind a handle of that class. */
 static inline struct ucp_dt_generic *ucp_dt_to_generic(ucp_datatype_t datatype)
 {

@@ -23,7 +23,7 @@ ucs_status_ptr_t ucp_op_finish_send(struct ucp_request *req,
         ucp_request_complete_send(req, status);
         return ucp_request_pointer(req);
     }
-    ucp_request_finish(req, status);
+    ucp_request_finish(req, req->flags, status);
     ucp_request_put(req);
     return UCS_STATUS_PTR(status);
 }

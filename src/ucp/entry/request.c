@@ -65,14 +65,28 @@ ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr)
     return UCS_OK;
 }
 
-static void request_release(void *request, bool silence)
+static UCS_OUTLINE void release_with_lock(struct ucp_request *req, bool silence)
 {
-    struct ucp_request *req    = ucp_request_of(request);
-    struct ucp_worker  *worker = req->worker;
+    struct ucp_worker *worker = req->worker;
 
     ucp_worker_enter(worker);
     ucp_request_release_handle(req, silence);
     ucp_worker_leave(worker);
+}
+
+UCS_INLINE void request_release(void *request, bool silence)
+{
+    struct ucp_request *req = ucp_request_of(request);
+
+    if (ucs_unlikely(req->worker->is_multi)) {
+        release_with_lock(req, silence);
+    } else if (ucs_likely((req->flags & (UCP_REQUEST_COMPLETED |
+                                         UCP_REQUEST_EXTERNAL)) ==
+                          UCP_REQUEST_COMPLETED)) {
+        ucs_mpool_put(req);
+    } else {
+        ucp_request_release_handle(req, silence);
+    }
 }
 
 void ucp_request_free(void *request)
