@@ -116,18 +116,19 @@ UCS_INLINE void ucs_queue_remove_at(struct ucs_queue       *queue,
  * ucs_queue_remove_at(queue, position) and then free it. _position, a struct
  * ucs_queue_elem ** of the caller, steps only when the body did not remove. */
 #define ucs_queue_for_each_safe(_elem, _position, _queue, _member)         \
-    for ((_position) = &(_queue)->head;                                    \
+    for (uintptr_t _elem##_link = (uintptr_t)((_position) = &(_queue)->head); \
          ((_position) != (_queue)->ptail) &&                               \
-         (((_elem) = ucs_queue_elem_(*(_position), _elem, _member)), true); \
-         (_position) = ucs_queue_step_(_queue, _position, &(_elem)->_member))
+         (_elem##_link = (uintptr_t)*(_position),                          \
+          (_elem) = ucs_queue_elem_(*(_position), _elem, _member), true);  \
+         (_position) = ucs_queue_step_(_queue, _position, _elem##_link))
 
-/* After the body for elem: stay when it was removed, else step. Compares
- * addresses only; elem may be freed. */
+/* After the body for the element at link: stay when it was removed, else
+ * step. A number, because the element may be freed. */
 UCS_INLINE struct ucs_queue_elem **
 ucs_queue_step_(const struct ucs_queue *queue, struct ucs_queue_elem **position,
-                const struct ucs_queue_elem *elem)
+                uintptr_t link)
 {
-    bool removed = (position == queue->ptail) || (*position != elem);
+    bool removed = (position == queue->ptail) || ((uintptr_t)*position != link);
 
     return removed ? position : &(*position)->next;
 }

@@ -26,6 +26,7 @@ int main(int argc, char **argv)
         &idmap_suite,
         &linear_suite,
         &list_suite,
+        &log_config_suite,
         &log_suite,
         &mpool_suite,
         &netif_suite,

@@ -86,12 +86,14 @@ static ucs_status_t flush_step(struct ucp_request *req)
 }
 
 /* The endpoint failed: a close is done then, whatever it waited for. */
-static void flush_abort(struct ucp_request *req)
+static ucs_status_t flush_abort(struct ucp_request *req, ucs_status_t status)
 {
+    (void)status;
     if (flush_state(req)->closes) {
         flush_state(req)->closes = false;
         close_finish(req->send.ep);
     }
+    return UCS_OK;
 }
 
 static const struct ucp_proto flush_proto = {
@@ -137,9 +139,12 @@ static void flush_worker_part_done(void *part, ucs_status_t status, void *arg)
     }
 }
 
-static void flush_worker_abort(struct ucp_request *req)
+static ucs_status_t flush_worker_abort(struct ucp_request *req,
+                                       ucs_status_t        status)
 {
     (void)req;
+    (void)status;
+    return UCS_OK;
 }
 
 /* Never stepped: its parts are in the endpoints' queues. */

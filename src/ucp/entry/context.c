@@ -9,7 +9,6 @@
 #include "config.h"
 #include "ucp/core/context.h"
 #include "ucp/core/request.h"
-#include "ucs/compat.h"
 #include "ucs/log.h"
 
 void ucp_get_version(unsigned *major_version, unsigned *minor_version,
@@ -42,6 +41,7 @@ static void config_tables(const struct ucs_config_table **tables)
     unsigned                           count     = 0;
 
     tables[count++] = &ucp_context_config_table;
+    tables[count++] = &ucsi_log_config_table;
     for (; (*transport != NULL) && (count < CONFIG_TABLE_COUNT_MAX - 1);
          ++transport) {
         if ((*transport)->config != NULL) {
@@ -49,6 +49,23 @@ static void config_tables(const struct ucs_config_table **tables)
         }
     }
     tables[count] = NULL;
+}
+
+static ucs_status_t config_read_all(const char        *env_prefix,
+                                    struct ucp_config *config)
+{
+    ucs_status_t status = ucsi_config_read(&ucsi_log_config_table, env_prefix,
+                                           &config->log);
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    ucsi_log_config_apply(&config->log); /* also for what the others say */
+    status = ucsi_config_read(&ucp_context_config_table, env_prefix,
+                              &config->context);
+    return (status != UCS_OK) ? status :
+                                ucp_transport_config_read(env_prefix,
+                                                          &config->transports);
 }
 
 ucs_status_t ucp_config_read(const char *env_prefix, const char *filename,
@@ -67,11 +84,7 @@ ucs_status_t ucp_config_read(const char *env_prefix, const char *filename,
     if (config == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    status = ucsi_config_read(&ucp_context_config_table, env_prefix,
-                              &config->context);
-    if (status == UCS_OK) {
-        status = ucp_transport_config_read(env_prefix, &config->transports);
-    }
+    status = config_read_all(env_prefix, config);
     if (status != UCS_OK) {
         ucp_config_release(config);
         return status;
@@ -86,17 +99,17 @@ void ucp_config_release(ucp_config_t *config)
 {
     ucp_transport_config_release(&config->transports);
     ucsi_config_release(&ucp_context_config_table, &config->context);
+    ucsi_config_release(&ucsi_log_config_table, &config->log);
     free(config);
 }
 
 ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
                                const char *value)
 {
-    ucs_log_level_t level;
-    ucs_status_t    status;
+    ucs_status_t status;
 
-    if ((name == NULL) || (value == NULL)) {
-        ucs_error("ucp_config_modify: name or value is NULL");
+    if ((config == NULL) || (name == NULL) || (value == NULL)) {
+        ucs_error("ucp_config_modify: config, name or value is NULL");
         return UCS_ERR_INVALID_PARAM;
     }
     status = ucsi_config_set(&ucp_context_config_table, &config->context, name,
@@ -107,12 +120,10 @@ ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
     if (status != UCS_ERR_NO_ELEM) {
         return status;
     }
-    if (strcmp(name, "LOG_LEVEL") == 0) {
-        status = ucsi_log_level_parse(value, &level);
-        if (status == UCS_OK) {
-            ucsi_log_set_level(level);
-            ucsi_compat_refresh(level);
-        }
+    status = ucsi_config_set(&ucsi_log_config_table, &config->log, name,
+                             value);
+    if (status != UCS_ERR_NO_ELEM) {
+        ucsi_log_config_apply(&config->log);
         return status;
     }
     if (ucsi_config_is_ucx_name(name)) {
@@ -127,6 +138,8 @@ void ucp_config_print(const ucp_config_t *config, FILE *stream,
 {
     ucsi_config_print(stream, &ucp_context_config_table, &config->context,
                       title, print_flags);
+    ucsi_config_print(stream, &ucsi_log_config_table, &config->log, NULL,
+                      print_flags);
     ucp_transport_config_print(&config->transports, stream, print_flags);
 }
 

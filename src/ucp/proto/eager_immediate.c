@@ -23,19 +23,19 @@ static ucs_status_t immediate_offer(const struct ucp_query *query,
     const struct uct_iface_attr *attr = &query->lane->attr;
     size_t                       max  = attr->am.short_bytes_max;
 
-    if ((query->lane->transport->am_short == NULL) ||
-        (query->mode != UCP_MODE_STANDARD)) {
-        return UCS_ERR_UNSUPPORTED;
+    if (query->lane->transport->am_short == NULL) {
+        return ucp_offer_refuse(offer_p, "the message lane has no am_short");
+    }
+    if (query->mode != UCP_MODE_STANDARD) {
+        return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
     }
     if (query->dt_class != UCP_DT_CONTIG) {
         max = ucs_min(max, (size_t)IMMEDIATE_PACK_BYTES_MAX);
     }
-    *offer_p = (struct ucp_offer){
-            .bytes_max  = ucs_min(max, ucp_eager_bytes_max(query)),
-            .base_s     = attr->cost.latency_s + attr->cost.overhead_s,
-            .per_byte_s = 2 * ucp_copy_s_per_byte,
-    };
-    return UCS_OK;
+    return ucp_offer_sizes(offer_p, 0, ucs_min(max, ucp_eager_bytes_max(query)),
+                           ucs_linear(attr->cost.latency_s +
+                                              attr->cost.overhead_s,
+                                      2 * ucp_copy_s_per_byte));
 }
 
 static ucs_status_t immediate_step(struct ucp_request *req)
@@ -56,11 +56,6 @@ static ucs_status_t immediate_step(struct ucp_request *req)
     length         = ucp_dt_iter_pack(&req->dt, packed, sizeof(packed));
     return uct_ep_am_short(lane, UCP_AM_EAGER, ucs_le64_(req->send.tag),
                            packed, length, UCT_FLAG_PENDING);
-}
-
-static void immediate_abort(struct ucp_request *req)
-{
-    (void)req; /* holds nothing */
 }
 
 /* Nobody waits for it, or it is not well formed. */
@@ -143,7 +138,7 @@ const struct ucp_proto ucp_eager_immediate_proto = {
         .summary  = "inline, straight from the call",
         .offer    = immediate_offer,
         .step     = immediate_step,
-        .abort    = immediate_abort,
+        .abort    = ucp_eager_abort,
         .is_inline = true,
         .handlers = immediate_handlers,
 };
