@@ -109,6 +109,11 @@ void ucp_dt_iter_cleanup(struct ucp_dt_iter *iter);
 size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
                         size_t length_max);
 
+/* The same, but a user's pack function that gives fewer is called again.
+ * @return bytes packed; fewer than asked at the end, or when it gave none. */
+size_t ucp_dt_iter_pack_all(struct ucp_dt_iter *iter, void *dest,
+                            size_t length_max);
+
 /* Put bytes at an offset of the packed form; offset + length fits (checked by
  * the caller against iter->length).
  * @return UCS_OK, or what the user's unpack function answered. */

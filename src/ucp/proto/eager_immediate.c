@@ -40,9 +40,10 @@ static ucs_status_t immediate_offer(const struct ucp_query *query,
 
 static ucs_status_t immediate_step(struct ucp_request *req)
 {
-    struct uct_ep *lane = req->send.ep->message_ep;
-    uint8_t        packed[IMMEDIATE_PACK_BYTES_MAX];
-    size_t         length;
+    struct uct_ep     *lane = req->send.ep->message_ep;
+    struct ucp_dt_iter iter = req->dt; /* for when there is no room after all */
+    uint8_t            packed[IMMEDIATE_PACK_BYTES_MAX];
+    size_t             length;
 
     if (req->dt.dt_class == UCP_DT_CONTIG) {
         return uct_ep_am_short(lane, UCP_AM_EAGER, ucs_le64_(req->send.tag),
@@ -52,8 +53,7 @@ static ucs_status_t immediate_step(struct ucp_request *req)
     if (lane->pending_state == UCT_PENDING_WAITS) {
         return UCS_ERR_WOULD_BLOCK; /* a user's pack runs only once */
     }
-    req->dt.offset = 0;
-    length         = ucp_dt_iter_pack(&req->dt, packed, sizeof(packed));
+    length = ucp_dt_iter_pack_all(&iter, packed, sizeof(packed));
     return uct_ep_am_short(lane, UCP_AM_EAGER, ucs_le64_(req->send.tag),
                            packed, length, UCT_FLAG_PENDING);
 }
