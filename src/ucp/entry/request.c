@@ -2,7 +2,7 @@
 /* ucp/entry/request.c - what the user may do with a request. */
 #include <stdio.h>
 
-#include "ucp/core/worker.h"
+#include "ucp/entry/op.h"
 
 ucs_status_t ucp_request_check_status(void *request)
 {
@@ -48,8 +48,12 @@ static void request_describe(const struct ucp_request *req, char *text,
 
 ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr)
 {
-    const struct ucp_request *req = ucp_request_of(request);
+    const struct ucp_request *req;
 
+    if (ucp_op_is_null(__func__, request, attr)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    req = ucp_request_of(request);
     if (attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING) {
         if (!(attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE)) {
             return UCS_ERR_INVALID_PARAM;
