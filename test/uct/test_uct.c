@@ -8,7 +8,7 @@
 int main(int argc, char **argv)
 {
     static const struct test_suite *const suites[] = {
-        &caps_suite,           &complete_suite,    &ep_suite,
+        &caps_suite,           &claim_suite, &complete_suite,    &ep_suite,
         &iface_suite,          &iov_suite,         &md_suite,
         &module_suite,         &pending_suite,     &self_am_suite,
         &self_iface_suite,     &self_md_suite,     &self_rma_suite,
