@@ -138,7 +138,5 @@ static const struct test_case cases[] = {
     TEST(generation__is_never_nobodys),
     {0}};
 
-const struct test_suite claim_suite = {.name     = "claim",
-                                       .cases    = cases,
-                                       .setup    = setup,
-                                       .teardown = teardown};
+const struct test_suite claim_suite = {
+    .name = "claim", .cases = cases, .setup = setup, .teardown = teardown};

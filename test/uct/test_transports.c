@@ -28,8 +28,7 @@ static void name__own_alias_and_all(const struct test_param *param)
 /* A part is known, so nobody is warned, but it chooses nothing. */
 static void name__of_a_part_does_not_choose(const struct test_param *param)
 {
-    const struct uct_transport one = {.name    = "sm",
-                                      .aliases = "shm,+part,mm"};
+    const struct uct_transport one = {.name = "sm", .aliases = "shm,+part,mm"};
 
     (void)param;
     ck_assert(!ucti_transport_has_name(&one, "part"));
@@ -56,8 +55,10 @@ static void transports__self_is_there_once(const struct test_param *param)
     ck_assert_uint_eq(count, 1);
 }
 
-static const struct test_case cases[] = {
-    TEST(name__own_alias_and_all), TEST(name__of_a_part_does_not_choose), TEST(transports__self_is_there_once), {0}};
+static const struct test_case cases[] = {TEST(name__own_alias_and_all),
+                                         TEST(name__of_a_part_does_not_choose),
+                                         TEST(transports__self_is_there_once),
+                                         {0}};
 
 const struct test_suite transports_suite = {.name  = "transports",
                                             .cases = cases};

@@ -89,10 +89,10 @@ static void caps_add_rma_cost(struct caps_text *out, const char *name,
 
 static void caps_add_flags(struct caps_text *out, unsigned flags)
 {
-    static const char *const names[] = {
-        "intra_node", "self_only", "put_before_am", "poll_is_syscall",
-        "put_done_at_target"};
-    unsigned index;
+    static const char *const names[] = {"intra_node", "self_only",
+                                        "put_before_am", "poll_is_syscall",
+                                        "put_done_at_target"};
+    unsigned                 index;
 
     caps_add(out, "flags:");
     for (index = 0; index < UCS_ARRAY_COUNT(names); ++index) {
