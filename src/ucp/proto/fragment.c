@@ -97,7 +97,9 @@ static bool fragment_uses_zcopy(const struct ucp_rndv *rndv)
     size_t rest = rndv->granted.end - rndv->granted.offset;
 
     return (lane->transport->am_zcopy != NULL) &&
-           (rndv->req->dt.dt_class != UCP_DT_GENERIC) &&
+           ucp_dt_iter_is_coarse(&rndv->req->dt,
+                                 ucs_min((unsigned)UCP_IOV_COUNT_MAX,
+                                         lane->attr.am.iov_count_max)) &&
            (lane->attr.am_zcopy_header_bytes_max >= UCP_WIRE_FRAG_BYTES) &&
            (lane->attr.am.zcopy_bytes_max > UCP_WIRE_FRAG_BYTES) &&
            (rest >= rndv->ep->config->zcopy_bytes_min);
