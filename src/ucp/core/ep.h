@@ -75,7 +75,8 @@ struct ucp_eager_partial {
  * receives         recv.ep_link of receives whose fragments come from here
  * unexpected       link of stored messages that need an answer to here
  * source           where the peer's messages come from, NULL: not yet, ended
- * index            this is the n-th endpoint of its peer */
+ * index            this is the n-th endpoint of its peer
+ * trace_row        its row in worker->trace, if there is one */
 struct ucp_ep {
     struct ucp_worker          *worker;
     struct uct_ep              *message_ep;
@@ -94,6 +95,7 @@ struct ucp_ep {
     struct uct_source          *source;
     struct ucp_peer            *peer;
     uint32_t                    index;
+    uint32_t                    trace_row;
     struct ucs_list             worker_link;
     struct ucp_ep_options       options;
 };
