@@ -18,6 +18,7 @@ extern const struct test_suite ep_loop_suite;
 extern const struct test_suite flush_suite;
 extern const struct test_suite lanes_suite;
 extern const struct test_suite match_suite;
+extern const struct test_suite op_suite;
 extern const struct test_suite peer_suite;
 extern const struct test_suite pipeline_send_suite;
 extern const struct test_suite processes_suite;

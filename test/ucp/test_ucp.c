@@ -20,6 +20,7 @@ int main(int argc, char **argv)
             &flush_suite,
             &lanes_suite,
             &match_suite,
+            &op_suite,
             &peer_suite,
             &pipeline_send_suite,
             &processes_suite,

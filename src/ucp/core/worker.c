@@ -191,6 +191,7 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     worker->context  = context;
     worker->options  = *options;
     worker->is_multi = (options->thread_mode == UCS_THREAD_MODE_MULTI);
+    worker->has_tag  = context->options.features & UCP_FEATURE_TAG;
     ucs_list_init(&worker->eps);
     ucs_list_init(&worker->ended);
     ucs_list_init(&worker->configs);

@@ -67,6 +67,7 @@ struct ucp_tag_queues {
  * trace         what each message did (trace.h), NULL: not written */
 struct ucp_worker {
     bool                      is_multi;
+    bool                      has_tag; /* UCP_FEATURE_TAG */
     bool                      is_inside;
     bool                      is_closing; /* completions do not call back */
     unsigned                  fast_count;

@@ -180,6 +180,19 @@ size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
     return length;
 }
 
+size_t ucp_dt_iter_pack_all(struct ucp_dt_iter *iter, void *dest,
+                            size_t length_max)
+{
+    size_t done = 0;
+    size_t part;
+
+    do {
+        part = ucp_dt_iter_pack(iter, (char *)dest + done, length_max - done);
+        done += part;
+    } while ((done < length_max) && (part > 0));
+    return done;
+}
+
 ucs_status_t ucp_dt_iter_unpack(struct ucp_dt_iter *iter, size_t offset,
                                 const void *data, size_t length)
 {

@@ -63,6 +63,16 @@ static inline bool ucp_dt_is_contig(ucp_datatype_t datatype)
     return (datatype & UCP_DATATYPE_CLASS_MASK) == UCP_DATATYPE_CONTIG;
 }
 
+/* Bytes of count elements.
+ * @return false: not contiguous, or more than a size_t holds. */
+static inline bool ucp_dt_contig_length(ucp_datatype_t datatype, size_t count,
+                                        size_t *length_p)
+{
+    return ucp_dt_is_contig(datatype) &&
+           !__builtin_mul_overflow(count, ucp_dt_contig_bytes(datatype),
+                                   length_p);
+}
+
 /* @return the generic datatype behind a handle of that class. */
 static inline struct ucp_dt_generic *ucp_dt_to_generic(ucp_datatype_t datatype)
 {
@@ -98,6 +108,11 @@ void ucp_dt_iter_cleanup(struct ucp_dt_iter *iter);
  *         pack function gave fewer. */
 size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
                         size_t length_max);
+
+/* The same, but a user's pack function that gives fewer is called again.
+ * @return bytes packed; fewer than asked at the end, or when it gave none. */
+size_t ucp_dt_iter_pack_all(struct ucp_dt_iter *iter, void *dest,
+                            size_t length_max);
 
 /* Put bytes at an offset of the packed form; offset + length fits (checked by
  * the caller against iter->length).

@@ -36,7 +36,7 @@ static ucs_status_t send_check(const struct ucp_ep *ep, const void *buffer,
     return ep->failed;
 }
 
-static UCS_NOINLINE ucs_status_ptr_t send_request(struct ucp_ep *ep,
+static UCS_OUTLINE ucs_status_ptr_t send_request(struct ucp_ep *ep,
                                                   const void *buffer,
                                                   size_t count, ucp_tag_t tag,
                                                   const ucp_request_param_t *param,
@@ -80,9 +80,7 @@ UCS_INLINE ucs_status_t send_inline(struct ucp_ep *ep, const void *buffer,
     size_t   length = count;
 
     if ((mask & UCP_OP_ATTR_FIELD_DATATYPE) &&
-        (!ucp_dt_is_contig(param->datatype) ||
-         __builtin_mul_overflow(count, ucp_dt_contig_bytes(param->datatype),
-                                &length))) {
+        ucs_unlikely(!ucp_dt_contig_length(param->datatype, count, &length))) {
         return UCS_ERR_WOULD_BLOCK;
     }
     if ((length >= ep->short_bytes_end) || (buffer == NULL) ||
@@ -113,21 +111,42 @@ send_at_once(struct ucp_ep *ep, const void *buffer, size_t count,
     return UCS_STATUS_PTR(UCS_ERR_NO_RESOURCE);
 }
 
-ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer,
-                                  size_t count, ucp_tag_t tag,
-                                  const ucp_request_param_t *param)
+/* What does not go inline. */
+static UCS_OUTLINE ucs_status_ptr_t
+send_other(struct ucp_ep *ep, const void *buffer, size_t count, ucp_tag_t tag,
+           const ucp_request_param_t *param)
+{
+    return (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) ?
+                   send_at_once(ep, buffer, count, tag, param) :
+                   send_request(ep, buffer, count, tag, param,
+                                UCP_MODE_STANDARD);
+}
+
+static UCS_OUTLINE ucs_status_ptr_t
+send_with_lock(struct ucp_ep *ep, const void *buffer, size_t count,
+               ucp_tag_t tag, const ucp_request_param_t *param)
 {
     ucs_status_ptr_t result = NULL;
 
     ucp_worker_enter(ep->worker);
-    if (ucs_unlikely(send_inline(ep, buffer, count, tag, param) != UCS_OK)) {
-        result = (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) ?
-                         send_at_once(ep, buffer, count, tag, param) :
-                         send_request(ep, buffer, count, tag, param,
-                                      UCP_MODE_STANDARD);
+    if (send_inline(ep, buffer, count, tag, param) != UCS_OK) {
+        result = send_other(ep, buffer, count, tag, param);
     }
     ucp_worker_leave(ep->worker);
     return result;
+}
+
+ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer,
+                                  size_t count, ucp_tag_t tag,
+                                  const ucp_request_param_t *param)
+{
+    if (ucs_unlikely(ep->worker->is_multi)) {
+        return send_with_lock(ep, buffer, count, tag, param);
+    }
+    if (ucs_likely(send_inline(ep, buffer, count, tag, param) == UCS_OK)) {
+        return NULL;
+    }
+    return send_other(ep, buffer, count, tag, param);
 }
 
 ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void *buffer,
