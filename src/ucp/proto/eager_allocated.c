@@ -38,7 +38,7 @@ static ucs_status_t allocated_offer(const struct ucp_query *query,
         (attr->am.bcopy_bytes_max <= UCP_WIRE_FIRST_BYTES)) {
         return ucp_offer_refuse(offer_p, "the message lane has no am_bcopy");
     }
-    if (query->mode != UCP_MODE_STANDARD) {
+    if (query->mode == UCP_MODE_SYNC) {
         return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
     }
     max = (ucp_rndv_threshold(query) == SIZE_MAX) ?
@@ -51,28 +51,15 @@ static ucs_status_t allocated_offer(const struct ucp_query *query,
                                               1.0 / attr->cost.bandwidth_Bps));
 }
 
-/* Pack exactly [length]: a generic datatype may give it in several parts. */
-static size_t allocated_pack_data(struct ucp_request *req, uint8_t *dest,
-                                  size_t length)
-{
-    size_t done = 0;
-    size_t part;
-
-    do {
-        part = ucp_dt_iter_pack(&req->dt, dest + done, length - done);
-        done += part;
-    } while ((done < length) && (part > 0));
-    return done;
-}
-
 static size_t allocated_pack_whole(void *dest, void *arg)
 {
     struct ucp_request *req = arg;
 
     ucs_put_le64(dest, req->send.tag);
     return UCP_WIRE_EAGER_BYTES +
-           allocated_pack_data(req, (uint8_t *)dest + UCP_WIRE_EAGER_BYTES,
-                               req->dt.length);
+           ucp_dt_iter_pack_all(&req->dt,
+                                (uint8_t *)dest + UCP_WIRE_EAGER_BYTES,
+                                req->dt.length);
 }
 
 static size_t allocated_room(const struct ucp_request *req)
