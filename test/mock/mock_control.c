@@ -22,6 +22,12 @@
                                       .bandwidth_Bps       = 10e9,             \
                                       .register_base_s     = 1e-6,             \
                                       .register_per_byte_s = 0.01e-9},         \
+        .put_cost                  = {.latency_s     = 1e-6,                   \
+                                      .overhead_s    = 100e-9,                 \
+                                      .bandwidth_Bps = 10e9},                  \
+        .get_cost                  = {.latency_s     = 2e-6,                   \
+                                      .overhead_s    = 100e-9,                 \
+                                      .bandwidth_Bps = 10e9},                  \
         .flags                     = UCT_IFACE_PUT_BEFORE_AM,                  \
     }
 
