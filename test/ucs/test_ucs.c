@@ -17,6 +17,7 @@ int main(int argc, char **argv)
         &config_suite,
         &config_unknown_suite,
         &config_value_suite,
+        &copy_suite,
         &counters_suite,
         &fd_suite,
         &hash_suite,

@@ -112,6 +112,7 @@ static ucs_status_t worker_open_iface(struct ucp_worker *worker,
              .source_end_arg = worker,
              .config = ucp_transport_config_find(&worker->context->transports,
                                                  md->transport),
+             .names          = &config->transports,
              .wakeup         = (worker->context->options.features &
                         UCP_FEATURE_WAKEUP) != 0,
              .failure_bound_ns = config->failure_bound_peer_ns,
@@ -189,6 +190,7 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     worker->context  = context;
     worker->options  = *options;
     worker->is_multi = (options->thread_mode == UCS_THREAD_MODE_MULTI);
+    worker->has_tag  = context->options.features & UCP_FEATURE_TAG;
     ucs_list_init(&worker->eps);
     ucs_list_init(&worker->ended);
     ucs_list_init(&worker->configs);

@@ -8,7 +8,7 @@
 
 #include "config.h"
 #include "ucp/core/context.h"
-#include "ucp/core/request.h"
+#include "ucp/entry/op.h"
 #include "ucs/log.h"
 
 void ucp_get_version(unsigned *major_version, unsigned *minor_version,
@@ -26,6 +26,9 @@ const char *ucp_get_version_string(void)
 
 ucs_status_t ucp_lib_query(ucp_lib_attr_t *attr)
 {
+    if (ucp_op_is_null(__func__, attr, attr)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
     if (attr->field_mask & UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL) {
         attr->max_thread_level = UCS_THREAD_MODE_MULTI;
     }
@@ -97,6 +100,9 @@ ucs_status_t ucp_config_read(const char *env_prefix, const char *filename,
 
 void ucp_config_release(ucp_config_t *config)
 {
+    if (ucp_op_is_null(__func__, config, config)) {
+        return;
+    }
     ucp_transport_config_release(&config->transports);
     ucsi_config_release(&ucp_context_config_table, &config->context);
     ucsi_config_release(&ucsi_log_config_table, &config->log);
@@ -136,6 +142,9 @@ ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
 void ucp_config_print(const ucp_config_t *config, FILE *stream,
                       const char *title, ucs_config_print_flags_t print_flags)
 {
+    if (ucp_op_is_null(__func__, config, stream)) {
+        return;
+    }
     ucsi_config_print(stream, &ucp_context_config_table, &config->context,
                       title, print_flags);
     ucsi_config_print(stream, &ucsi_log_config_table, &config->log, NULL,
@@ -239,11 +248,17 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
 
 void ucp_cleanup(ucp_context_h context)
 {
+    if (ucp_op_is_null(__func__, context, context)) {
+        return;
+    }
     ucp_context_destroy(context);
 }
 
 ucs_status_t ucp_context_query(ucp_context_h context, ucp_context_attr_t *attr)
 {
+    if (ucp_op_is_null(__func__, context, attr)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
     if (attr->field_mask & UCP_ATTR_FIELD_REQUEST_SIZE) {
         attr->request_size = sizeof(struct ucp_request);
     }
@@ -267,6 +282,9 @@ ucs_status_t ucp_context_query(ucp_context_h context, ucp_context_attr_t *attr)
 /* Open MPI reads the resource lines: ucp-api 4.17. */
 void ucp_context_print_info(const ucp_context_h context, FILE *stream)
 {
+    if (ucp_op_is_null(__func__, context, stream)) {
+        return;
+    }
     fprintf(stream, "#\n# Causeway context '%s'\n#\n", context->options.name);
     for (unsigned i = 0; i < context->resource_count; ++i) {
         fprintf(stream, "#            md %-2u :  %s\n", i,

@@ -26,7 +26,7 @@ static ucs_status_t immediate_offer(const struct ucp_query *query,
     if (query->lane->transport->am_short == NULL) {
         return ucp_offer_refuse(offer_p, "the message lane has no am_short");
     }
-    if (query->mode != UCP_MODE_STANDARD) {
+    if (query->mode == UCP_MODE_SYNC) {
         return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
     }
     if (query->dt_class != UCP_DT_CONTIG) {
@@ -59,7 +59,7 @@ static ucs_status_t immediate_step(struct ucp_request *req)
 }
 
 /* Nobody waits for it, or it is not well formed. */
-static UCS_NOINLINE ucs_status_t
+static UCS_OUTLINE ucs_status_t
 immediate_store(struct ucp_worker_iface *wiface, struct uct_source *source,
                 uint8_t *bytes, size_t length, unsigned flags)
 {
@@ -78,26 +78,52 @@ immediate_store(struct ucp_worker_iface *wiface, struct uct_source *source,
     return ucp_unexpected_store(&arrival, UCP_UNEXPECTED_WHOLE);
 }
 
-static ucs_status_t immediate_receive(void *arg, struct uct_source *source,
-                                      void *data, size_t length,
-                                      unsigned flags)
+/* The receives that wait have several masks, or it is not well formed. */
+static UCS_OUTLINE ucs_status_t
+immediate_receive_any(struct ucp_worker_iface *wiface,
+                      struct uct_source *source, uint8_t *bytes, size_t length,
+                      unsigned flags)
 {
-    struct ucp_worker_iface *wiface = arg;
-    uint8_t                 *bytes  = data;
-    struct ucp_request      *req;
-    uint64_t                 tag;
+    struct ucp_request *req;
+    uint64_t            tag;
 
-    if (ucs_unlikely((length < UCP_WIRE_EAGER_BYTES) ||
-                     (source->user == NULL))) {
+    if ((length < UCP_WIRE_EAGER_BYTES) || (source->user == NULL)) {
         ++wiface->worker->bad_ids;
         return UCS_OK;
     }
     tag = ucs_get_le64(bytes);
     req = ucp_tag_recv_match(wiface->worker, tag);
-    if (ucs_unlikely(req == NULL)) {
+    if (req == NULL) {
         return immediate_store(wiface, source, bytes, length, flags);
     }
     ucp_tag_recv_whole(req, tag, bytes + UCP_WIRE_EAGER_BYTES,
+                       length - UCP_WIRE_EAGER_BYTES);
+    return UCS_OK;
+}
+
+static ucs_status_t immediate_receive(void *arg, struct uct_source *source,
+                                      void *data, size_t length,
+                                      unsigned flags)
+{
+    struct ucp_worker_iface *wiface = arg;
+    struct ucp_tag_match    *match  = &wiface->worker->tag.match;
+    uint8_t                 *bytes  = data;
+    struct ucp_tag_expected *expected;
+    uint64_t                 tag;
+
+    if (ucs_unlikely((length < UCP_WIRE_EAGER_BYTES) ||
+                     (source->user == NULL) ||
+                     !ucp_tag_match_is_plain(match))) {
+        return immediate_receive_any(wiface, source, data, length, flags);
+    }
+    tag      = ucs_get_le64(bytes);
+    expected = ucp_tag_match_arrived_plain(match, tag);
+    if (ucs_unlikely(expected == NULL)) {
+        return immediate_store(wiface, source, bytes, length, flags);
+    }
+    ucp_tag_recv_whole(ucs_container_of(expected, struct ucp_request,
+                                        recv.expected),
+                       tag, bytes + UCP_WIRE_EAGER_BYTES,
                        length - UCP_WIRE_EAGER_BYTES);
     return UCS_OK;
 }
