@@ -46,9 +46,7 @@ static ucs_status_t recv_prepare(struct ucp_worker *worker, void *buffer,
     struct ucp_request *req;
     ucs_status_t        status;
 
-    if (ucs_unlikely((buffer == NULL) && (count > 0) &&
-                     ucp_dt_is_contig(datatype) &&
-                     (ucp_dt_contig_bytes(datatype) > 0))) {
+    if (ucs_unlikely(ucp_dt_lacks_buffer(buffer, count, datatype))) {
         ucs_error("tag receive: buffer is NULL with a count of %zu", count);
         return UCS_ERR_INVALID_PARAM;
     }

@@ -8,15 +8,27 @@
 #include "ucs/bytes.h"
 #include "ucs/log.h"
 
-/* How the datatype counts when a protocol is chosen: an iov with more entries
- * than the lane takes at once must be packed, like a generic one. */
+/* How the datatype counts when a protocol is chosen: few pieces go as an iov;
+ * an iov with more entries than the lane takes at once must be packed, like a
+ * generic one. */
 static enum ucp_dt_class send_class(const struct ucp_ep      *ep,
                                     const struct ucp_request *req)
 {
-    if ((req->dt.dt_class == UCP_DT_IOV) &&
-        (req->dt.iov.count > ucs_min((unsigned)UCP_IOV_COUNT_MAX,
-                                     ep->config->lane.attr.am.iov_count_max))) {
-        return UCP_DT_GENERIC;
+    unsigned count_max = ucs_min((unsigned)UCP_IOV_COUNT_MAX,
+                                 ep->config->lane.attr.am.iov_count_max);
+
+    switch (req->dt.dt_class) {
+    case UCP_DT_IOV:
+    case UCP_DT_STRIDED:
+        if (ucp_dt_iter_piece_count(&req->dt) <= count_max) {
+            return UCP_DT_IOV;
+        }
+        return (req->dt.dt_class == UCP_DT_IOV) ? UCP_DT_GENERIC :
+                                                  UCP_DT_STRIDED;
+    case UCP_DT_CONTIG:
+    case UCP_DT_GENERIC:
+    case UCP_DT_CLASS_COUNT:
+        break;
     }
     return req->dt.dt_class;
 }
@@ -28,8 +40,7 @@ static ucs_status_t send_check(const struct ucp_ep *ep, const void *buffer,
         ucs_error("tag send: the context was made without UCP_FEATURE_TAG");
         return UCS_ERR_INVALID_PARAM;
     }
-    if ((buffer == NULL) && (count > 0) && ucp_dt_is_contig(datatype) &&
-        (ucp_dt_contig_bytes(datatype) > 0)) {
+    if (ucp_dt_lacks_buffer(buffer, count, datatype)) {
         ucs_error("tag send: buffer is NULL with a count of %zu", count);
         return UCS_ERR_INVALID_PARAM;
     }

@@ -38,7 +38,7 @@ static ucs_status_t allocated_offer(const struct ucp_query *query,
         (attr->am.bcopy_bytes_max <= UCP_WIRE_FIRST_BYTES)) {
         return ucp_offer_refuse(offer_p, "the message lane has no am_bcopy");
     }
-    if (query->mode != UCP_MODE_STANDARD) {
+    if (query->mode == UCP_MODE_SYNC) {
         return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
     }
     max = (ucp_rndv_threshold(query) == SIZE_MAX) ?

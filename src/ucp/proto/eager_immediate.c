@@ -26,7 +26,7 @@ static ucs_status_t immediate_offer(const struct ucp_query *query,
     if (query->lane->transport->am_short == NULL) {
         return ucp_offer_refuse(offer_p, "the message lane has no am_short");
     }
-    if (query->mode != UCP_MODE_STANDARD) {
+    if (query->mode == UCP_MODE_SYNC) {
         return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
     }
     if (query->dt_class != UCP_DT_CONTIG) {

@@ -8,8 +8,9 @@
  *
  * Chosen when sending from the buffer is cheaper than copying out of it. The
  * buffer is lent until the transport's completion. An iov with more entries
- * than the lane takes is selected as if it had to be packed (ep.c), so it
- * never comes here. Fails with the endpoint. */
+ * than the lane takes is selected as if it had to be packed (tag_send.c), so
+ * it never comes here; strided data of few blocks comes as an iov. Fails with
+ * the endpoint. */
 #include "ucp/proto/eager.h"
 
 /* request  to find the request from the transport's completion
@@ -36,10 +37,15 @@ static ucs_status_t prepared_offer(const struct ucp_query *query,
         (attr->am.zcopy_bytes_max <= UCP_WIRE_EAGER_BYTES)) {
         return ucp_offer_refuse(offer_p, "the message lane has no am_zcopy");
     }
-    if (query->mode != UCP_MODE_STANDARD) {
+    if (query->mode == UCP_MODE_SYNC) {
         return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
     }
-    if (query->dt_class == UCP_DT_GENERIC) {
+    if (query->mode == UCP_MODE_BUFFERED) {
+        return ucp_offer_refuse(offer_p, "a buffered send does not lend the "
+                                         "buffer");
+    }
+    if ((query->dt_class == UCP_DT_GENERIC) ||
+        (query->dt_class == UCP_DT_STRIDED)) {
         return ucp_offer_refuse(offer_p, "the data must be packed");
     }
     return ucp_offer_sizes(

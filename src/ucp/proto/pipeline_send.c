@@ -53,7 +53,7 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
         (attr->am.bcopy_bytes_max <= UCP_WIRE_RNDV_BYTES)) {
         return ucp_offer_refuse(offer_p, "the message lane has no am_bcopy");
     }
-    if ((query->mode != UCP_MODE_STANDARD) || (threshold == UCS_UNITS_AUTO)) {
+    if ((query->mode == UCP_MODE_SYNC) || (threshold == UCS_UNITS_AUTO)) {
         threshold = 0;
     } else if (threshold == SIZE_MAX) {
         return ucp_offer_refuse(offer_p, "UCX_RNDV_THRESH is inf");
@@ -180,7 +180,9 @@ static bool pipeline_uses_zcopy(const struct ucp_request *req)
     const struct ucp_lane_model *lane = &req->send.ep->config->lane;
 
     return (lane->transport->am_zcopy != NULL) &&
-           (req->dt.dt_class != UCP_DT_GENERIC) &&
+           ucp_dt_iter_is_coarse(&req->dt,
+                                 ucs_min((unsigned)UCP_IOV_COUNT_MAX,
+                                         lane->attr.am.iov_count_max)) &&
            (lane->attr.am_zcopy_header_bytes_max >= UCP_WIRE_FRAG_BYTES) &&
            (lane->attr.am.zcopy_bytes_max > UCP_WIRE_FRAG_BYTES) &&
            (req->dt.length - req->dt.offset >=

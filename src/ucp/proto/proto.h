@@ -29,7 +29,9 @@ enum { UCP_IOV_COUNT_MAX = 16 };
 /* How a message is sent, seen from the user. */
 enum ucp_mode {
     UCP_MODE_STANDARD,
-    UCP_MODE_SYNC, /* done when the receiver has matched it */
+    UCP_MODE_SYNC,     /* done when the receiver has matched it */
+    UCP_MODE_READY,    /* as standard; the receive is known to be posted */
+    UCP_MODE_BUFFERED, /* done inside the call, out of the attached buffer */
     UCP_MODE_COUNT
 };
 
