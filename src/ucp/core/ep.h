@@ -114,6 +114,10 @@ UCS_MUST_USE ucs_status_t ucp_ep_open(struct ucp_worker *worker,
  * put it on worker->ended. */
 void ucp_ep_end(struct ucp_ep *ep, ucs_status_t status);
 
+/* The same, but what is left completes when the endpoint is freed, so from
+ * progress: nothing calls back in here. */
+void ucp_ep_detach(struct ucp_ep *ep, ucs_status_t status);
+
 /* Free the ended endpoints; not inside a callback of a transport. */
 void ucp_eps_reap(struct ucp_worker *worker);
 
