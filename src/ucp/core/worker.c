@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "ucp/core/trace.h"
 #include "ucp/core/worker_config.h"
 #include "ucp/proto/rndv.h"
 #include "ucp/tag/recv.h"
@@ -137,6 +138,7 @@ static ucs_status_t worker_open_iface(struct ucp_worker *worker,
     wiface->iface->transport->iface_query(wiface->iface, &wiface->attr);
     ucp_protos_set_handlers(wiface->iface, wiface);
     ucp_peer_set_handler(wiface);
+    ucp_trace_iface(wiface);
     worker_add_to_poll(worker, wiface);
     ++worker->iface_count;
     return UCS_OK;
@@ -210,6 +212,7 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     if (status != UCS_OK) {
         goto free_worker;
     }
+    ucp_trace_open(worker);
     status = worker_open_ifaces(worker);
     if (status != UCS_OK) {
         goto cleanup_pools;
@@ -224,6 +227,7 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
 close_ifaces:
     worker_close_ifaces(worker);
 cleanup_pools:
+    ucp_trace_close(worker);
     worker_cleanup_pools(worker);
 free_worker:
     pthread_mutex_destroy(&worker->lock);
@@ -246,6 +250,7 @@ void ucp_worker_close(struct ucp_worker *worker)
     /* Stored messages may hold buffers of interfaces. */
     ucp_unexpected_drop_all(worker);
     worker_close_ifaces(worker);
+    ucp_trace_close(worker);
     worker_cleanup_pools(worker);
     ucp_worker_configs_cleanup(worker);
     pthread_mutex_destroy(&worker->lock);

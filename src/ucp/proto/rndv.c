@@ -222,6 +222,7 @@ ucs_status_t ucp_rndv_open(struct ucp_request *req, struct ucp_rndv **rndv_p)
         ucs_mpool_put(rndv);
         return status;
     }
+    rndv->bulk.name       = req->send.proto->name;
     rndv->unclaimed       = req->dt.length;
     rndv_state(req)->rndv = rndv;
     *rndv_p               = rndv;
@@ -379,7 +380,8 @@ static struct ucp_rndv *rndv_open_recv(struct ucp_request       *req,
         ucs_mpool_put(rndv);
         return NULL;
     }
-    rndv->flags    = UCP_RNDV_IS_RECV;
+    rndv->flags     = UCP_RNDV_IS_RECV;
+    rndv->bulk.name = "rndv/receive";
     rndv->kind     = arrival->candidate;
     rndv->peer_id  = arrival->id;
     req->recv.rndv = rndv;
