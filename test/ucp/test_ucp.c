@@ -23,6 +23,7 @@ int main(int argc, char **argv)
             &peer_suite,
             &pipeline_send_suite,
             &processes_suite,
+            &reg_cache_suite,
             &request_suite,
             &select_suite,
             &soak_suite,

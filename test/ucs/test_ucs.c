@@ -29,12 +29,14 @@ int main(int argc, char **argv)
         &mpool_suite,
         &netif_suite,
         &queue_suite,
+        &ranges_suite,
         &sockaddr_suite,
         &socket_suite,
         &status_suite,
         &strbuf_suite,
         &timer_suite,
         &units_suite,
+        &unmap_suite,
         NULL,
     };
 

@@ -42,6 +42,23 @@ static const struct ucs_config_entry config_entries[] = {
          .offset = offsetof(struct ucp_context_config, failure_bound_peer_ns),
          .type   = UCS_CONFIG_TYPE_TIME,
          .doc    = "The same in error mode PEER."},
+        {.name         = "RCACHE_ENABLE",
+         .default_text = "try",
+         .offset       = offsetof(struct ucp_context_config, rcache_enable),
+         .type         = UCS_CONFIG_TYPE_TERNARY,
+         .doc = "Keep registrations of memory after their operation where "
+                "that is safe; n: never."},
+        {.name         = "RCACHE_MAX_SIZE",
+         .default_text = "inf",
+         .offset       = offsetof(struct ucp_context_config, rcache_bytes_max),
+         .type         = UCS_CONFIG_TYPE_SIZE,
+         .doc = "Keep registrations of at most this much memory; what "
+                "ucp_mem_map registered does not count."},
+        {.name         = "RCACHE_MAX_REGIONS",
+         .default_text = "inf",
+         .offset       = offsetof(struct ucp_context_config, rcache_count_max),
+         .type         = UCS_CONFIG_TYPE_UINT,
+         .doc          = "Keep at most so many registrations."},
         {0},
 };
 
