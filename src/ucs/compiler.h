@@ -17,7 +17,11 @@
     __attribute__((format(printf, _format_index, _first_index)))
 #define UCS_NORETURN __attribute__((noreturn))
 #define UCS_UNUSED __attribute__((unused))
+/* Rare: kept out of the way of everything else, and small. */
 #define UCS_NOINLINE __attribute__((noinline, cold))
+/* The second most frequent case: a function of its own only so that the most
+ * frequent one saves no registers for it. */
+#define UCS_OUTLINE __attribute__((noinline))
 #define UCS_INLINE static inline __attribute__((always_inline))
 #define UCS_ALIGNED(_bytes) __attribute__((aligned(_bytes)))
 

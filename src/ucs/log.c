@@ -42,6 +42,9 @@ static atomic_int      log_sink_fd                  = -1;
 static pthread_mutex_t log_sink_lock                = PTHREAD_MUTEX_INITIALIZER;
 static char            log_host[LOG_HOST_BYTES_MAX] = "?";
 
+/* In place of UCX_LOG_FILE when not empty; under log_sink_lock. */
+static char log_pattern[PATH_MAX];
+
 /* A line that grows; what does not fit is cut and marked at the end. */
 struct log_line {
     char   bytes[UCS_LOG_LINE_BYTES_MAX];
@@ -189,6 +192,9 @@ static int log_sink_open(void)
     char        path[PATH_MAX];
     int         fd;
 
+    if (log_pattern[0] != '\0') {
+        pattern = log_pattern;
+    }
     if ((pattern == NULL) || (*pattern == '\0') ||
         (strcmp(pattern, "stderr") == 0)) {
         return STDERR_FILENO;
@@ -236,6 +242,37 @@ static int log_sink(void)
     }
     (void)pthread_mutex_unlock(&log_sink_lock);
     return fd;
+}
+
+/* The new file takes the old one's number: others may be writing to it. */
+static int log_sink_replace(int old)
+{
+    int fd = log_sink_open();
+
+    if (old <= STDERR_FILENO) {
+        return fd;
+    }
+    (void)dup3(fd, old, O_CLOEXEC);
+    if (fd > STDERR_FILENO) {
+        (void)close(fd);
+    }
+    return old;
+}
+
+void ucsi_log_set_file(const char *pattern)
+{
+    int fd;
+
+    (void)pthread_mutex_lock(&log_sink_lock);
+    fd = atomic_load_explicit(&log_sink_fd, memory_order_relaxed);
+    if (strncmp(log_pattern, pattern, sizeof(log_pattern) - 1) != 0) {
+        (void)snprintf(log_pattern, sizeof(log_pattern), "%s", pattern);
+        if (fd >= 0) {
+            fd = log_sink_replace(fd);
+            atomic_store_explicit(&log_sink_fd, fd, memory_order_release);
+        }
+    }
+    (void)pthread_mutex_unlock(&log_sink_lock);
 }
 
 void ucsi_log_close(void)

@@ -9,7 +9,8 @@
  * UCX_LOG_LEVEL, read at the first message; a value that is no level is
  * ignored, as UCX does. Lines go to stderr, or to UCX_LOG_FILE: a path in
  * which %p is the process, %h the host, %t the time of opening in seconds
- * and %% a percent sign, or the words stdout and stderr.
+ * and %% a percent sign, or the words stdout and stderr. What files, prefixes
+ * and programs say of both comes in through ucs/log_config.h.
  *
  * Threads: all of this from any thread, not from signal handlers. Logging
  * keeps errno. Not for the data path: counters are (ucs/counters.h). */
@@ -89,8 +90,12 @@ ucsi_log_level_parse(const char *text, ucs_log_level_t *level_p);
 UCS_EXPORT const struct ucs_log_handler *
 ucsi_log_set_handler(const struct ucs_log_handler *handler);
 
+/* Write to another place than UCX_LOG_FILE says; the same words. What is open
+ * is replaced at once. Any thread. */
+UCS_EXPORT void ucsi_log_set_file(const char *pattern);
+
 /* Close UCX_LOG_FILE; the next message opens it again, under the name that
- * the variable has then. No other thread may log meanwhile. */
+ * the variable, or ucsi_log_set_file(), has given then. No other thread may log meanwhile. */
 UCS_EXPORT void ucsi_log_close(void);
 
 /* May a message of this call site be written at `now_ns`? If so,

@@ -162,6 +162,12 @@ ucsi_mpool_reserve(struct ucs_mpool *pool, unsigned count);
  * new one. */
 UCS_EXPORT void *ucsi_mpool_get_slow(struct ucs_mpool *pool);
 
+/* Must the next get take the slow half? */
+UCS_INLINE bool ucs_mpool_is_slow(const struct ucs_mpool *pool)
+{
+    return pool->free_link == UCS_MPOOL_LINK_END;
+}
+
 /* Take an element: the caller owns it until it is put. Its bytes are what
  * they were at put, or as element_init or the chunk's memory left them.
  *
@@ -170,7 +176,7 @@ UCS_INLINE void *ucs_mpool_get(struct ucs_mpool *pool)
 {
     uintptr_t *link;
 
-    if (ucs_unlikely(pool->free_link == UCS_MPOOL_LINK_END)) {
+    if (ucs_unlikely(ucs_mpool_is_slow(pool))) {
         return ucsi_mpool_get_slow(pool);
     }
     link            = (uintptr_t *)(pool->free_link - 1);

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# What our four libraries have in their symbol tables: all that the API has
-# and all that Debian's programs look up, and nothing else of UCX's names.
+# What our four libraries have in their symbol tables: all that the API and
+# causeway.h have and all that Debian's programs look up, and nothing else of
+# UCX's names.
 . "$(dirname "$0")/common.sh"
 
 need_reference
@@ -37,6 +38,10 @@ reference_cc -aux-info "$work/all" -c "$work/reference.c" -o "$work/reference.o"
 } | sort -u >"$work/api"
 [ "$(wc -l <"$work/api")" -eq 120 ] ||
     fail "the API has 120 names, found $(wc -l <"$work/api")"
+# And our additions (docs/adr/0015), which have a header of their own.
+grep -oE '\bcauseway_[a-z0-9_]+\(' "$top/src/ucp/api/causeway.h" |
+    tr -d '(' | sort -u >"$work/additions"
+sort -u "$work/additions" -o "$work/api" "$work/api"
 exports "$build/src/ucp/.libs/libucp.so.0" | sort -u >"$work/ucp"
 diff "$work/api" "$work/ucp" >"$work/diff" ||
     fail "libucp and the API (<) differ: $(grep '^[<>]' "$work/diff" |

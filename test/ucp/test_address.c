@@ -102,6 +102,47 @@ static void decode__refuses_every_flipped_bit(const struct test_param *param)
     }
 }
 
+/* A blob of unknown length, as ucp_ep_create() gets it: whatever one bit of it
+ * does, nothing behind the blob is read. */
+static void length__of_a_damaged_head_is_not_followed(
+        const struct test_param *param)
+{
+    uint8_t bytes[UCP_ADDRESS_BYTES_MAX];
+    size_t  length = address_sample(bytes, sizeof(bytes));
+
+    (void)param;
+    for (size_t bit = 0; bit < 8 * UCP_ADDRESS_HEAD_BYTES; ++bit) {
+        bytes[bit / 8] ^= (uint8_t)(1 << (bit % 8));
+        ck_assert_uint_eq(ucp_address_length(bytes), UCP_ADDRESS_HEAD_BYTES);
+        bytes[bit / 8] ^= (uint8_t)(1 << (bit % 8));
+    }
+    for (unsigned wrong = 0; wrong <= UINT16_MAX; ++wrong) {
+        bytes[4] = (uint8_t)wrong;
+        bytes[5] = (uint8_t)(wrong >> 8);
+        if ((wrong != length) && ((wrong ^ length) <= UINT8_MAX)) {
+            ck_assert_uint_eq(ucp_address_length(bytes),
+                              UCP_ADDRESS_HEAD_BYTES);
+        }
+    }
+}
+
+/* Another release: the reason says so, whatever else its blob holds. */
+static void decode__names_another_version(const struct test_param *param)
+{
+    uint8_t                 bytes[UCP_ADDRESS_BYTES_MAX];
+    char                    reason[UCT_REASON_BYTES_MAX] = "";
+    struct ucp_address_view view;
+
+    (void)param;
+    (void)address_sample(bytes, sizeof(bytes));
+    bytes[2] += 1;
+    ck_assert_int_eq(ucp_address_decode(bytes, UCP_ADDRESS_HEAD_BYTES, &view,
+                                        reason),
+                     UCS_ERR_INVALID_ADDR);
+    ck_assert_ptr_nonnull(strstr(reason, "version 3"));
+    ck_assert_ptr_nonnull(strstr(reason, "same release"));
+}
+
 static void decode__survives_garbage(const struct test_param *param)
 {
     uint8_t bytes[256];
@@ -126,6 +167,8 @@ static const struct test_case address_cases[] = {
         TEST(encode__refuses_what_does_not_fit),
         TEST(decode__refuses_every_cut),
         TEST(decode__refuses_every_flipped_bit),
+        TEST(length__of_a_damaged_head_is_not_followed),
+        TEST(decode__names_another_version),
         TEST(decode__survives_garbage),
         {0},
 };

@@ -150,6 +150,8 @@ static void config__modify(const struct test_param *param)
                      UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(ucp_config_modify(config, "NO_SUCH_THING", "1"),
                      UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_config_modify(NULL, "TLS", "self"),
+                     UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(ucp_config_modify(config, NULL, "1"),
                      UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(ucp_config_modify(config, "TLS", NULL),
@@ -160,6 +162,24 @@ static void config__modify(const struct test_param *param)
                      UCS_OK);
     ck_assert_int_eq(ucp_config_modify(config, "MAX_RMA_RAILS", "2"), UCS_OK);
     ck_assert_int_eq(ucp_config_modify(config, "LOG_LEVEL", "error"), UCS_OK);
+    ucp_config_release(config);
+}
+
+/* The log is set with the rest: by the application's prefix, by modify. */
+static void config__log_level(const struct test_param *param)
+{
+    ucp_config_t *config;
+
+    (void)param;
+    (void)setenv("MPI_UCX_LOG_LEVEL", "debug", 1);
+    config = config_read("MPI");
+    ck_assert_int_eq(atomic_load(&ucsi_log_level), UCS_LOG_LEVEL_DEBUG);
+    check_value(config, "LOG_LEVEL", "DEBUG");
+    ck_assert_int_eq(ucp_config_modify(config, "LOG_LEVEL", "loud"),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_config_modify(config, "LOG_LEVEL", "error"), UCS_OK);
+    ck_assert_int_eq(atomic_load(&ucsi_log_level), UCS_LOG_LEVEL_ERROR);
+    check_value(config, "LOG_LEVEL", "ERROR");
     ucp_config_release(config);
 }
 
@@ -214,6 +234,7 @@ static const struct test_case config_cases[] = {
     TEST(config__unknown_names),
     TEST(config__who_wins),
     TEST(config__modify),
+    TEST(config__log_level),
     TEST(config__print_is_parsed),
     TEST(config__context_has_a_copy),
     {0},

@@ -177,6 +177,74 @@ static void immediate__packs_other_datatypes(const struct test_param *param)
     pair_close(&pair);
 }
 
+/* A pack function that gives one byte a call: all of it goes all the same. */
+static size_t one_byte_pack(void *state, size_t offset, void *dest,
+                            size_t length)
+{
+    (void)state;
+    if (length == 0) {
+        return 0;
+    }
+    *(uint8_t *)dest = out[offset];
+    return 1;
+}
+
+static void immediate__packs_in_parts(const struct test_param *param)
+{
+    ucp_request_param_t  how     = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE};
+    ucp_generic_dt_ops_t ops     = counted_ops;
+    struct counted       counted = {.length = 50};
+    struct pair          pair;
+
+    ops.pack = one_byte_pack;
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    ck_assert_int_eq(ucp_dt_create_generic(&ops, NULL, &how.datatype), UCS_OK);
+    pattern_fill(out, sizeof(out), 8);
+    ck_assert_int_eq(
+        pair_wait(&pair,
+                  ucp_tag_send_nbx(pair.eps[0], &counted, 1, TAG, &how)),
+        UCS_OK);
+    memset(in, 0, sizeof(in));
+    ck_assert_int_eq(
+        pair_wait(&pair, pair_receive(&pair, 1, in, sizeof(in), TAG)), UCS_OK);
+    pattern_check(in, 50, 8);
+    ck_assert_uint_eq(in[50], 0);
+    ucp_dt_destroy(how.datatype);
+    pair_close(&pair);
+}
+
+/* What found no room is packed again, from the beginning. */
+static void immediate__packs_again_after_no_room(const struct test_param *param)
+{
+    enum { COUNT_MAX = 100000, QUEUED = 20 };
+    static void        *sends[COUNT_MAX];
+    ucp_request_param_t how    = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
+                                  .datatype     = ucp_dt_make_iov()};
+    ucp_dt_iov_t        iov[3] = {{out, 5}, {out + 5, 0}, {out + 5, 20}};
+    unsigned            count  = 0;
+    unsigned            queued = 0;
+    struct pair         pair;
+
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    pattern_fill(out, sizeof(out), 6);
+    /* self hands short messages up at once: it never has no room */
+    while ((queued < QUEUED) && (count < (pair.is_loop ? 10 : COUNT_MAX))) {
+        sends[count] = ucp_tag_send_nbx(pair.eps[0], iov, 3, TAG, &how);
+        queued += UCS_PTR_IS_PTR(sends[count]);
+        ++count;
+    }
+    ck_assert_uint_eq(queued, pair.is_loop ? 0 : QUEUED);
+    for (unsigned i = 0; i < count; ++i) {
+        memset(in, 0, 25);
+        ck_assert_int_eq(
+            pair_wait(&pair, pair_receive(&pair, 1, in, sizeof(in), TAG)),
+            UCS_OK);
+        pattern_check(in, 25, 6);
+        ck_assert_int_eq(pair_wait(&pair, sends[i]), UCS_OK);
+    }
+    pair_close(&pair);
+}
+
 /* Shorter than its header, or of nobody: dropped and counted. */
 static void immediate__bad_messages_are_dropped(const struct test_param *param)
 {
@@ -198,6 +266,8 @@ static const struct test_case immediate_cases[] = {
     TEST(immediate__every_size),
     TEST(immediate__nothing_overtakes),
     TEST(immediate__packs_other_datatypes),
+    TEST(immediate__packs_in_parts),
+    TEST(immediate__packs_again_after_no_room),
     TEST(immediate__bad_messages_are_dropped),
     {0},
 };

@@ -9,6 +9,7 @@
 #include "lib/test.h"
 #include "ucp/pair.h"
 #include "ucp/suites.h"
+#include "ucs/log_capture.h"
 #include "ucp/told.h"
 
 enum { TAG = 6, BYTES = 1000000 };
@@ -320,6 +321,36 @@ static void ep__wrong_arguments(const struct test_param *param)
     pair_close(&pair);
 }
 
+/* The address of a worker with any bit changed: one line, a status, nothing
+ * behind the blob is read (AddressSanitizer), the worker goes on. */
+static void ep__damaged_addresses(const struct test_param *param)
+{
+    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
+    ucp_worker_address_attr_t uid = {.field_mask = 0};
+    ucp_address_t            *address;
+    struct pair               pair;
+    ucp_ep_h                  ep;
+    size_t                    length;
+
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    ck_assert_int_eq(
+        ucp_worker_get_address(pair.workers[1], &address, &length), UCS_OK);
+    params.address = address;
+    for (size_t bit = 0; bit < 8 * length; ++bit) {
+        ((uint8_t *)address)[bit / 8] ^= (uint8_t)(1 << (bit % 8));
+        log_capture_start();
+        ck_assert_int_eq(ucp_ep_create(pair.workers[0], &params, &ep),
+                         UCS_ERR_INVALID_ADDR);
+        ck_assert_uint_eq(log_captured.count, 1);
+        ck_assert_int_eq(ucp_worker_address_query(address, &uid),
+                         UCS_ERR_INVALID_ADDR);
+        ((uint8_t *)address)[bit / 8] ^= (uint8_t)(1 << (bit % 8));
+    }
+    ucp_worker_release_address(pair.workers[1], address);
+    pair_meet(&pair);
+    pair_close(&pair);
+}
+
 static const struct test_case ep_cases[] = {
     TEST(ep__failure_ends_everything),
     TEST(ep__close_inside_the_error_handler),
@@ -328,6 +359,7 @@ static const struct test_case ep_cases[] = {
     TEST(ep__cost_of_a_thousand),
     TEST(ep__query_and_print),
     TEST(ep__wrong_arguments),
+    TEST(ep__damaged_addresses),
     {0},
 };
 

@@ -305,17 +305,17 @@ static void pipeline__bad_fragments_are_dropped(const struct test_param *param)
     stage_close(&stage);
 }
 
-/* An ABORT brings a status that is an error, whatever its byte says. */
+/* An ABORT brings an error of the API's, whatever its byte says. */
 static void pipeline__abort_of_the_receiver(const struct test_param *param)
 {
-    static const int      odd[] = {UCS_OK, UCS_INPROGRESS, 100};
+    static const int      odd[] = {0, UCS_INPROGRESS, 100, UCS_ERR_LAST};
     struct ucp_wire_abort abort = {.side = UCP_WIRE_RECEIVER};
     struct stage          stage;
 
     stage_open(&stage, param);
     stage_run(&stage, 1);
     abort.id = stage_sender(&stage)->send.id;
-    for (unsigned i = 0; i < 3; ++i) {
+    for (unsigned i = 0; i < 4; ++i) {
         abort.status = (ucs_status_t)odd[i];
         inject_abort(stage.pair.workers[0], stage.pair.eps[0], abort);
         ck_assert_uint_eq(stage.pair.workers[0]->bad_ids, i + 1);
@@ -323,13 +323,13 @@ static void pipeline__abort_of_the_receiver(const struct test_param *param)
     abort.side   = 2;
     abort.status = UCS_ERR_CANCELED;
     inject_abort(stage.pair.workers[0], stage.pair.eps[0], abort);
-    ck_assert_uint_eq(stage.pair.workers[0]->bad_ids, 4);
+    ck_assert_uint_eq(stage.pair.workers[0]->bad_ids, 5);
     abort.side = UCP_WIRE_RECEIVER; /* now a good one, twice */
     for (int i = 0; i < 2; ++i) {
         inject_abort(stage.pair.workers[0], stage.pair.eps[0], abort);
         ck_assert_int_eq(ucp_request_check_status(stage.send),
                          UCS_ERR_CANCELED);
-        ck_assert_uint_eq(stage.pair.workers[0]->bad_ids, 4 + i);
+        ck_assert_uint_eq(stage.pair.workers[0]->bad_ids, 5 + i);
     }
     pair_abandon(&stage.pair);
     free(stage.out);

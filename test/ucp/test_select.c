@@ -2,6 +2,8 @@
 /* test_select.c - src/ucp/proto/select.c: the lower envelope, row by row. */
 #include "ucp/proto/proto.h"
 
+#include <string.h>
+
 #include "lib/test.h"
 #include "ucp/suites.h"
 
@@ -11,37 +13,28 @@ static ucs_status_t offer_small(const struct ucp_query *query,
                                 struct ucp_offer       *offer_p)
 {
     (void)query;
-    *offer_p = (struct ucp_offer){
-            .bytes_max = 100, .base_s = 1e-6, .per_byte_s = 1e-8};
-    return UCS_OK;
+    return ucp_offer_sizes(offer_p, 0, 100, ucs_linear(1e-6, 1e-8));
 }
 
 static ucs_status_t offer_medium(const struct ucp_query *query,
                                  struct ucp_offer       *offer_p)
 {
     (void)query;
-    *offer_p = (struct ucp_offer){.bytes_min  = 10,
-                                  .bytes_max  = 10000,
-                                  .base_s     = 1.5e-6,
-                                  .per_byte_s = 1e-10};
-    return UCS_OK;
+    return ucp_offer_sizes(offer_p, 10, 10000, ucs_linear(1.5e-6, 1e-10));
 }
 
 static ucs_status_t offer_large(const struct ucp_query *query,
                                 struct ucp_offer       *offer_p)
 {
     (void)query;
-    *offer_p = (struct ucp_offer){
-            .bytes_max = SIZE_MAX, .base_s = 1e-5, .per_byte_s = 1e-10};
-    return UCS_OK;
+    return ucp_offer_sizes(offer_p, 0, SIZE_MAX, ucs_linear(1e-5, 1e-10));
 }
 
 static ucs_status_t offer_none(const struct ucp_query *query,
                                struct ucp_offer       *offer_p)
 {
     (void)query;
-    (void)offer_p;
-    return UCS_ERR_UNSUPPORTED;
+    return ucp_offer_refuse(offer_p, "none of it");
 }
 
 static const struct ucp_proto small  = {.name = "small", .offer = offer_small};
@@ -65,14 +58,12 @@ static void select__cheapest_at_every_size(const struct test_param *param)
         double                  best_s = 1e9, got_s = 1e9;
 
         for (int i = 1; i < 4; ++i) {
-            struct ucp_offer offer = {0};
+            struct ucp_offer offer;
             double           cost;
 
             ck_assert(protos[i]->offer(&query, &offer) == UCS_OK);
-            cost = offer.base_s + (double)bytes * offer.per_byte_s;
-            if ((bytes < offer.bytes_min) || (bytes > offer.bytes_max)) {
-                continue;
-            }
+            cost = ucs_linear_cost(ucsi_piecewise_at(&offer.cost, bytes),
+                                   (double)bytes);
             got_s = (protos[i] == got) ? cost : got_s;
             if (cost < best_s) {
                 best_s = cost;
@@ -99,9 +90,27 @@ static void select__reports_a_hole(const struct test_param *param)
     ck_assert_int_eq(ucp_select(nobody, &query, &table), UCS_ERR_UNSUPPORTED);
 }
 
+static void select__a_refusal_has_a_reason(const struct test_param *param)
+{
+    struct ucp_query query = {.mode = UCP_MODE_STANDARD};
+    struct ucp_offer offer = {0};
+
+    (void)param;
+    ck_assert_int_eq(none.offer(&query, &offer), UCS_ERR_UNSUPPORTED);
+    ck_assert_str_eq(offer.reason, "none of it");
+    ck_assert_int_eq(ucp_offer_sizes(&offer, 5, 4, ucs_linear(0, 0)),
+                     UCS_ERR_UNSUPPORTED);
+    ck_assert(strstr(offer.reason, "threshold") != NULL);
+    ck_assert_int_eq(ucp_offer_sizes(&offer, 4, 4, ucs_linear(1, 0)), UCS_OK);
+    ck_assert(isinf(ucsi_piecewise_at(&offer.cost, 3).base_s));
+    ck_assert(!isinf(ucsi_piecewise_at(&offer.cost, 4).base_s));
+    ck_assert(isinf(ucsi_piecewise_at(&offer.cost, 5).base_s));
+}
+
 static const struct test_case select_cases[] = {
         TEST(select__cheapest_at_every_size),
         TEST(select__reports_a_hole),
+        TEST(select__a_refusal_has_a_reason),
         {0},
 };
 

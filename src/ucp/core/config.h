@@ -5,6 +5,7 @@
 
 #include "ucp/core/transport_config.h"
 #include "ucs/config.h"
+#include "ucs/log_config.h"
 #include "ucs/units.h"
 
 /* One row each in config.c, where they are documented. */
@@ -26,6 +27,7 @@ extern const struct ucs_config_table ucp_context_config_table;
 /* What ucp_config_read() returns. */
 struct ucp_config {
     struct ucp_context_config   context;
+    struct ucs_log_config       log;
     struct ucp_transport_config transports;
 };
 

@@ -100,9 +100,10 @@ static void ep_hush(struct ucp_request *req)
 static void ep_abort_request(struct ucp_request *req, ucs_status_t status)
 {
     ep_hush(req);
-    req->send.proto->abort(req);
-    ucp_dt_iter_cleanup(&req->dt);
-    ucp_request_complete_send(req, status);
+    if (req->send.proto->abort(req, status) == UCS_OK) {
+        ucp_dt_iter_cleanup(&req->dt);
+        ucp_request_complete_send(req, status);
+    }
 }
 
 static void ep_abort_queue(struct ucs_queue *queue, ucs_status_t status)

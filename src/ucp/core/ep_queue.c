@@ -134,13 +134,13 @@ static bool drain_control(struct ucp_ep *ep)
 /* A queued request is sent or has failed. */
 static void drain_finish(struct ucp_request *req, ucs_status_t status)
 {
-    if (status != UCS_INPROGRESS) {
-        if (status != UCS_OK) {
-            req->send.proto->abort(req);
-        }
-        ucp_dt_iter_cleanup(&req->dt);
-        ucp_request_complete_send(req, status);
+    if ((status == UCS_INPROGRESS) ||
+        ((status != UCS_OK) &&
+         (req->send.proto->abort(req, status) == UCS_INPROGRESS))) {
+        return;
     }
+    ucp_dt_iter_cleanup(&req->dt);
+    ucp_request_complete_send(req, status);
 }
 
 static bool drain_messages(struct ucp_ep *ep)
@@ -223,7 +223,10 @@ ucs_status_t ucp_ep_submit(struct ucp_ep *ep, struct ucp_request *req)
         ucs_queue_push(&ep->messages, &req->send.queue);
         status = UCS_INPROGRESS;
     } else if ((status != UCS_OK) && (status != UCS_INPROGRESS)) {
-        req->send.proto->abort(req); /* it may have an id already */
+        /* It may have an id already. */
+        if (req->send.proto->abort(req, status) == UCS_INPROGRESS) {
+            status = UCS_INPROGRESS;
+        }
     }
     if (!(ep->flags & UCP_EP_DRAINING) && (ep->failed == UCS_OK)) {
         ep_update_fast_path(ep);

@@ -86,12 +86,14 @@ static ucs_status_t flush_step(struct ucp_request *req)
 }
 
 /* The endpoint failed: a close is done then, whatever it waited for. */
-static void flush_abort(struct ucp_request *req)
+static ucs_status_t flush_abort(struct ucp_request *req, ucs_status_t status)
 {
+    (void)status;
     if (flush_state(req)->closes) {
         flush_state(req)->closes = false;
         close_finish(req->send.ep);
     }
+    return UCS_OK;
 }
 
 static const struct ucp_proto flush_proto = {
@@ -101,15 +103,16 @@ static const struct ucp_proto flush_proto = {
         .abort   = flush_abort,
 };
 
-static ucs_status_t flush_submit(struct ucp_ep *ep, struct ucp_request *req,
-                                 bool closes)
+/* Also what is done at once is a request that the user may ask about. */
+static void flush_prepare(struct ucp_ep *ep, struct ucp_request *req,
+                          bool closes)
 {
     req->send.ep             = ep;
     req->send.proto          = &flush_proto;
     req->send.id             = 0;
+    req->send.tag            = 0;
     flush_state(req)->closes = closes;
     ucp_dt_iter_init_contig(&req->dt, NULL, 0);
-    return ucp_ep_submit(ep, req);
 }
 
 /* Nothing was ever sent, or nothing is left. */
@@ -120,10 +123,11 @@ static bool flush_is_idle(const struct ucp_ep *ep)
 
 ucs_status_t ucp_flush_ep(struct ucp_ep *ep, struct ucp_request *req)
 {
+    flush_prepare(ep, req, false);
     if (ep->failed != UCS_OK) {
         return ep->failed;
     }
-    return flush_is_idle(ep) ? UCS_OK : flush_submit(ep, req, false);
+    return flush_is_idle(ep) ? UCS_OK : ucp_ep_submit(ep, req);
 }
 
 static void flush_worker_part_done(void *part, ucs_status_t status, void *arg)
@@ -137,9 +141,12 @@ static void flush_worker_part_done(void *part, ucs_status_t status, void *arg)
     }
 }
 
-static void flush_worker_abort(struct ucp_request *req)
+static ucs_status_t flush_worker_abort(struct ucp_request *req,
+                                       ucs_status_t        status)
 {
     (void)req;
+    (void)status;
+    return UCS_OK;
 }
 
 /* Never stepped: its parts are in the endpoints' queues. */
@@ -157,6 +164,7 @@ ucs_status_t ucp_flush_worker(struct ucp_worker *worker,
     struct ucp_request        *part;
 
     req->send.proto   = &flush_worker_proto;
+    req->send.tag     = 0;
     state->left_count = 0;
     state->status     = UCS_OK;
     ucs_list_for_each_safe(ep, next, &worker->eps, worker_link) {
@@ -168,7 +176,8 @@ ucs_status_t ucp_flush_worker(struct ucp_worker *worker,
             state->status = UCS_ERR_NO_MEMORY;
             break; /* the parts that wait complete it */
         }
-        if (flush_submit(ep, part, false) != UCS_INPROGRESS) {
+        flush_prepare(ep, part, false);
+        if (ucp_ep_submit(ep, part) != UCS_INPROGRESS) {
             ucp_request_put(part);
             continue;
         }
@@ -185,11 +194,12 @@ ucs_status_t ucp_close_flush(struct ucp_ep *ep, struct ucp_request *req)
     ucs_status_t status;
 
     ep->flags |= UCP_EP_CLOSING;
+    flush_prepare(ep, req, true);
     if ((ep->failed != UCS_OK) || flush_is_idle(ep)) {
         close_finish(ep);
         return UCS_OK;
     }
-    status = flush_submit(ep, req, true);
+    status = ucp_ep_submit(ep, req);
     if ((status != UCS_OK) && (status != UCS_INPROGRESS)) {
         close_finish(ep);
         status = UCS_OK; /* the peer is gone, and so is the handle */

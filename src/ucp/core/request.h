@@ -130,12 +130,14 @@ static inline void ucp_request_begin(struct ucp_request *req, uint32_t flags)
     atomic_store_explicit(&req->status, UCS_INPROGRESS, memory_order_relaxed);
 }
 
-/* It is over. Another thread that sees it may reuse memory of its own at
- * once: without a callback nothing of req is touched afterwards. */
-static inline void ucp_request_finish(struct ucp_request *req,
-                                      ucs_status_t        status)
+/* It is over; flags is req->flags. Another thread that sees it may reuse
+ * memory of its own at once: without a callback nothing of req is touched
+ * afterwards. */
+static inline void ucp_request_finish(struct ucp_request *req, uint32_t flags,
+                                      ucs_status_t status)
 {
-    req->flags |= UCP_REQUEST_COMPLETED;
+    req->flags = (flags | UCP_REQUEST_COMPLETED) &
+                 ~(uint32_t)UCP_REQUEST_EXPECTED;
     /* FINISH: release, pairs with DONE. */
     atomic_store_explicit(&req->status, status, memory_order_release);
 }
@@ -154,7 +156,7 @@ static inline void ucp_request_complete_send(struct ucp_request *req,
 {
     uint32_t flags = req->flags;
 
-    ucp_request_finish(req, status);
+    ucp_request_finish(req, flags, status);
     if (flags & UCP_REQUEST_CALLBACK) {
         req->cb.send(ucp_request_pointer(req), status, req->user_data);
     }
@@ -169,7 +171,7 @@ static inline void ucp_request_complete_recv(struct ucp_request *req,
 {
     uint32_t flags = req->flags;
 
-    ucp_request_finish(req, status);
+    ucp_request_finish(req, flags, status);
     if (flags & UCP_REQUEST_CALLBACK) {
         req->cb.tag_recv(ucp_request_pointer(req), status, &req->recv.info,
                          req->user_data);

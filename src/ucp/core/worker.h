@@ -66,6 +66,7 @@ struct ucp_tag_queues {
  * bad_ids       messages with a late or forged id, dropped */
 struct ucp_worker {
     bool                      is_multi;
+    bool                      has_tag; /* UCP_FEATURE_TAG */
     bool                      is_inside;
     bool                      is_closing; /* completions do not call back */
     unsigned                  fast_count;

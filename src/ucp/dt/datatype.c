@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucp/dt/datatype.c - the iterator over contiguous, iov and generic data. */
+/* ucp/dt/datatype.c - the iterator over all classes of data. */
 #include "ucp/dt/datatype.h"
 
+#include "ucs/assert.h"
 #include "ucs/log.h"
 
 static ucs_status_t dt_init_contig(struct ucp_dt_iter *iter,
@@ -50,7 +51,7 @@ static ucs_status_t dt_init_generic(struct ucp_dt_iter *iter, void *buffer,
                                     size_t count, ucp_datatype_t datatype,
                                     bool is_send)
 {
-    const struct ucp_dt_generic *dt = ucp_dt_to_generic(datatype);
+    const struct ucp_dt_generic *dt = ucp_dt_object(datatype);
 
     iter->dt_class   = UCP_DT_GENERIC;
     iter->offset     = 0;
@@ -59,6 +60,27 @@ static ucs_status_t dt_init_generic(struct ucp_dt_iter *iter, void *buffer,
             is_send ? dt->ops.start_pack(dt->context, buffer, count) :
                       dt->ops.start_unpack(dt->context, buffer, count);
     iter->length = dt->ops.packed_size(iter->generic.state);
+    return UCS_OK;
+}
+
+static ucs_status_t dt_init_strided(struct ucp_dt_iter *iter, void *buffer,
+                                    size_t count, ucp_datatype_t datatype)
+{
+    const struct ucp_dt_strided *dt = ucp_dt_object(datatype);
+    size_t                       span_bytes;
+
+    /* An element spans no less than it packs: that fits, too. */
+    if (__builtin_mul_overflow(count, dt->extent_bytes, &span_bytes)) {
+        ucs_error("count %zu of strided elements, %zu bytes apart, does not "
+                  "fit an address space",
+                  count, dt->extent_bytes);
+        return UCS_ERR_INVALID_PARAM;
+    }
+    iter->dt_class     = UCP_DT_STRIDED;
+    iter->length       = count * dt->packed_bytes;
+    iter->offset       = 0;
+    iter->strided.dt   = dt;
+    iter->strided.base = buffer;
     return UCS_OK;
 }
 
@@ -71,6 +93,8 @@ static ucs_status_t dt_init(struct ucp_dt_iter *iter, void *buffer,
         return dt_init_contig(iter, buffer, count, datatype);
     case UCP_DATATYPE_IOV:
         return dt_init_iov(iter, buffer, count);
+    case UCP_DATATYPE_STRIDED:
+        return dt_init_strided(iter, buffer, count, datatype);
     case UCP_DATATYPE_GENERIC:
         return dt_init_generic(iter, buffer, count, datatype, is_send);
     default:
@@ -102,26 +126,27 @@ void ucp_dt_iter_cleanup(struct ucp_dt_iter *iter)
     }
 }
 
-/* Move the iov cursor to an offset of the packed form. */
+/* Move the iov cursor to an offset of the packed form, from where it stands:
+ * fragments come nearly in order. */
 static void dt_iov_seek(struct ucp_dt_iter *iter, size_t offset)
 {
-    if (offset < iter->offset) {
-        iter->iov.index = 0;
-        iter->iov.inner = 0;
-        iter->offset    = 0;
-    }
-    while (iter->offset < offset) {
-        size_t left = iter->iov.entries[iter->iov.index].length -
-                      iter->iov.inner;
-        size_t step = ucs_min(left, offset - iter->offset);
+    const ucp_dt_iov_t *entry = &iter->iov.entries[iter->iov.index];
+    size_t              start = iter->offset - iter->iov.inner; /* of entry */
 
-        iter->offset += step;
-        iter->iov.inner += step;
-        if (step == left) {
-            ++iter->iov.index;
-            iter->iov.inner = 0;
-        }
+    if (ucs_likely(offset == iter->offset)) {
+        return;
     }
+    while (offset < start) {
+        --entry;
+        start -= entry->length;
+    }
+    while (offset - start >= entry->length) {
+        start += entry->length;
+        ++entry;
+    }
+    iter->iov.index = (size_t)(entry - iter->iov.entries);
+    iter->iov.inner = offset - start;
+    iter->offset    = offset;
 }
 
 /* The memory at the cursor, at most length_max bytes of it; advances. */
@@ -169,6 +194,10 @@ size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
         break;
     case UCP_DT_IOV:
         return dt_pack_iov(iter, dest, length);
+    case UCP_DT_STRIDED:
+        ucp_dt_strided_pack(iter->strided.dt, iter->strided.base, iter->offset,
+                            dest, length);
+        break;
     case UCP_DT_GENERIC:
         length = iter->generic.dt->ops.pack(iter->generic.state, iter->offset,
                                             dest, length);
@@ -178,6 +207,19 @@ size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
     }
     iter->offset += length;
     return length;
+}
+
+size_t ucp_dt_iter_pack_all(struct ucp_dt_iter *iter, void *dest,
+                            size_t length_max)
+{
+    size_t done = 0;
+    size_t part;
+
+    do {
+        part = ucp_dt_iter_pack(iter, (char *)dest + done, length_max - done);
+        done += part;
+    } while ((done < length_max) && (part > 0));
+    return done;
 }
 
 ucs_status_t ucp_dt_iter_unpack(struct ucp_dt_iter *iter, size_t offset,
@@ -202,6 +244,10 @@ ucs_status_t ucp_dt_iter_unpack(struct ucp_dt_iter *iter, size_t offset,
             length -= piece.length;
         }
         break;
+    case UCP_DT_STRIDED:
+        ucp_dt_strided_unpack(iter->strided.dt, iter->strided.base, offset,
+                              data, length);
+        break;
     case UCP_DT_GENERIC:
         return iter->generic.dt->ops.unpack(iter->generic.state, offset, data,
                                             length);
@@ -211,25 +257,57 @@ ucs_status_t ucp_dt_iter_unpack(struct ucp_dt_iter *iter, size_t offset,
     return UCS_OK;
 }
 
+static unsigned dt_pieces_strided(struct ucp_dt_iter *iter, size_t length,
+                                  struct uct_iov *iov, unsigned count_max)
+{
+    struct ucp_dt_strided_cursor cursor;
+    unsigned                     used = 0;
+
+    ucp_dt_strided_seek(iter->strided.dt, iter->strided.base, iter->offset,
+                        &cursor);
+    for (; (length > 0) && (used < count_max); ++used) {
+        iov[used] = ucp_dt_strided_next(iter->strided.dt, &cursor, length);
+        length -= iov[used].length;
+        iter->offset += iov[used].length;
+    }
+    return used;
+}
+
+static unsigned dt_pieces_iov(struct ucp_dt_iter *iter, size_t length,
+                              struct uct_iov *iov, unsigned count_max)
+{
+    unsigned used = 0;
+
+    for (; (length > 0) && (used < count_max); ++used) {
+        iov[used] = dt_iov_next(iter, length);
+        length -= iov[used].length;
+    }
+    return used;
+}
+
 size_t ucp_dt_iter_pieces(struct ucp_dt_iter *iter, size_t length_max,
                           struct uct_iov *iov, unsigned *count_p)
 {
-    size_t   length = ucs_min(length_max, iter->length - iter->offset);
-    size_t   done   = 0;
-    unsigned used   = 0;
+    size_t start  = iter->offset;
+    size_t length = ucs_min(length_max, iter->length - start);
 
-    if (iter->dt_class == UCP_DT_CONTIG) {
-        iov[0] = (struct uct_iov){.buffer = (char *)iter->contig + iter->offset,
+    switch (iter->dt_class) {
+    case UCP_DT_CONTIG:
+        iov[0] = (struct uct_iov){.buffer = (char *)iter->contig + start,
                                   .length = length};
         iter->offset += length;
         *count_p = 1;
-        return length;
+        break;
+    case UCP_DT_IOV:
+        *count_p = dt_pieces_iov(iter, length, iov, *count_p);
+        break;
+    case UCP_DT_STRIDED:
+        *count_p = dt_pieces_strided(iter, length, iov, *count_p);
+        break;
+    case UCP_DT_GENERIC:
+    case UCP_DT_CLASS_COUNT:
+        ucs_assertv(false, "class %d has no pieces", iter->dt_class);
+        break;
     }
-    while ((done < length) && (used < *count_p)) {
-        iov[used] = dt_iov_next(iter, length - done);
-        done += iov[used].length;
-        ++used;
-    }
-    *count_p = used;
-    return done;
+    return iter->offset - start;
 }

@@ -3,25 +3,35 @@
  *
  *   class     ucp_datatype_t            the user's buffer and count are
  *   contig    element size << 3         one block, count elements
+ *   strided   pointer | 1               the first of count elements (strided.h)
  *   iov       2                         an array of count (pointer, length)
  *   generic   pointer | 7               for the user's own pack and unpack
  *
  * An iterator stands at an offset of the packed form. A sender packs from
- * there, or asks for contiguous pieces; a receiver unpacks at any offset.
- * The iterator reads the iov array in place: the caller keeps it alive. */
+ * there, or asks for contiguous pieces; a receiver unpacks at any offset, and
+ * pays for the distance to the last one at most. The iterator reads the iov array in
+ * place: the caller keeps it alive. */
 #ifndef UCP_DT_DATATYPE_H_
 #define UCP_DT_DATATYPE_H_
 
 #include <string.h>
 
+#include "ucp/dt/strided.h"
 #include "ucp/api/ucp.h"
 #include "ucs/compiler.h"
 #include "uct/api/uct_def.h"
+
+enum {
+    /* Pieces that are sent from where they lie, if there are many, have this
+     * much on average: below, packing is cheaper than describing (guess). */
+    UCP_DT_PIECE_BYTES_MIN = 1024,
+};
 
 enum ucp_dt_class {
     UCP_DT_CONTIG,
     UCP_DT_IOV,
     UCP_DT_GENERIC,
+    UCP_DT_STRIDED,
     UCP_DT_CLASS_COUNT
 };
 
@@ -49,6 +59,10 @@ struct ucp_dt_iter {
             const struct ucp_dt_generic *dt;
             void                        *state;
         } generic;
+        struct {
+            const struct ucp_dt_strided *dt;
+            void                        *base;
+        } strided;
     };
 };
 
@@ -63,11 +77,34 @@ static inline bool ucp_dt_is_contig(ucp_datatype_t datatype)
     return (datatype & UCP_DATATYPE_CLASS_MASK) == UCP_DATATYPE_CONTIG;
 }
 
-/* @return the generic datatype behind a handle of that class. */
-static inline struct ucp_dt_generic *ucp_dt_to_generic(ucp_datatype_t datatype)
+/* Bytes of count elements.
+ * @return false: not contiguous, or more than a size_t holds. */
+static inline bool ucp_dt_contig_length(ucp_datatype_t datatype, size_t count,
+                                        size_t *length_p)
 {
-    return (struct ucp_dt_generic *)(uintptr_t)(
-            datatype & ~(ucp_datatype_t)UCP_DATATYPE_CLASS_MASK);
+    return ucp_dt_is_contig(datatype) &&
+           !__builtin_mul_overflow(count, ucp_dt_contig_bytes(datatype),
+                                   length_p);
+}
+
+/* Is there no buffer where one is needed? An iov and a generic datatype say
+ * themselves what NULL means. */
+static inline bool ucp_dt_lacks_buffer(const void *buffer, size_t count,
+                                       ucp_datatype_t datatype)
+{
+    ucp_datatype_t dt_class = datatype & UCP_DATATYPE_CLASS_MASK;
+
+    return (buffer == NULL) && (count > 0) &&
+           ((dt_class == UCP_DATATYPE_STRIDED) ||
+            ((dt_class == UCP_DATATYPE_CONTIG) &&
+             (ucp_dt_contig_bytes(datatype) > 0)));
+}
+
+/* @return what is behind a handle that is an address and a class. */
+static inline void *ucp_dt_object(ucp_datatype_t datatype)
+{
+    return (void *)(uintptr_t)(datatype &
+                               ~(ucp_datatype_t)UCP_DATATYPE_CLASS_MASK);
 }
 
 static inline void ucp_dt_iter_init_contig(struct ucp_dt_iter *iter,
@@ -99,12 +136,46 @@ void ucp_dt_iter_cleanup(struct ucp_dt_iter *iter);
 size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
                         size_t length_max);
 
+/* The same, but a user's pack function that gives fewer is called again.
+ * @return bytes packed; fewer than asked at the end, or when it gave none. */
+size_t ucp_dt_iter_pack_all(struct ucp_dt_iter *iter, void *dest,
+                            size_t length_max);
+
 /* Put bytes at an offset of the packed form; offset + length fits (checked by
  * the caller against iter->length).
  * @return UCS_OK, or what the user's unpack function answered. */
 UCS_MUST_USE ucs_status_t ucp_dt_iter_unpack(struct ucp_dt_iter *iter,
                                              size_t offset, const void *data,
                                              size_t length);
+
+/* How many pieces of memory there are in all, at most: empty iov entries
+ * count. SIZE_MAX: none can be shown (generic). */
+static inline size_t ucp_dt_iter_piece_count(const struct ucp_dt_iter *iter)
+{
+    switch (iter->dt_class) {
+    case UCP_DT_CONTIG:
+        return 1;
+    case UCP_DT_IOV:
+        return iter->iov.count;
+    case UCP_DT_STRIDED:
+        return iter->length / iter->strided.dt->block_bytes;
+    case UCP_DT_GENERIC:
+    case UCP_DT_CLASS_COUNT:
+        break;
+    }
+    return SIZE_MAX;
+}
+
+/* Is it worth while to send pieces, count_max in a message, from where they
+ * lie? */
+static inline bool ucp_dt_iter_is_coarse(const struct ucp_dt_iter *iter,
+                                         size_t                    count_max)
+{
+    size_t count = ucp_dt_iter_piece_count(iter);
+
+    return (count <= count_max) ||
+           (count <= iter->length / UCP_DT_PIECE_BYTES_MIN);
+}
 
 /* Describe up to length_max bytes from the offset on as pieces of memory, and
  * advance. Not for generic datatypes. Empty iov entries are passed over.

@@ -8,8 +8,7 @@
 
 #include "config.h"
 #include "ucp/core/context.h"
-#include "ucp/core/request.h"
-#include "ucs/compat.h"
+#include "ucp/entry/op.h"
 #include "ucs/log.h"
 
 void ucp_get_version(unsigned *major_version, unsigned *minor_version,
@@ -27,6 +26,9 @@ const char *ucp_get_version_string(void)
 
 ucs_status_t ucp_lib_query(ucp_lib_attr_t *attr)
 {
+    if (ucp_op_is_null(__func__, attr, attr)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
     if (attr->field_mask & UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL) {
         attr->max_thread_level = UCS_THREAD_MODE_MULTI;
     }
@@ -42,6 +44,7 @@ static void config_tables(const struct ucs_config_table **tables)
     unsigned                           count     = 0;
 
     tables[count++] = &ucp_context_config_table;
+    tables[count++] = &ucsi_log_config_table;
     for (; (*transport != NULL) && (count < CONFIG_TABLE_COUNT_MAX - 1);
          ++transport) {
         if ((*transport)->config != NULL) {
@@ -49,6 +52,23 @@ static void config_tables(const struct ucs_config_table **tables)
         }
     }
     tables[count] = NULL;
+}
+
+static ucs_status_t config_read_all(const char        *env_prefix,
+                                    struct ucp_config *config)
+{
+    ucs_status_t status = ucsi_config_read(&ucsi_log_config_table, env_prefix,
+                                           &config->log);
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    ucsi_log_config_apply(&config->log); /* also for what the others say */
+    status = ucsi_config_read(&ucp_context_config_table, env_prefix,
+                              &config->context);
+    return (status != UCS_OK) ? status :
+                                ucp_transport_config_read(env_prefix,
+                                                          &config->transports);
 }
 
 ucs_status_t ucp_config_read(const char *env_prefix, const char *filename,
@@ -67,11 +87,7 @@ ucs_status_t ucp_config_read(const char *env_prefix, const char *filename,
     if (config == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    status = ucsi_config_read(&ucp_context_config_table, env_prefix,
-                              &config->context);
-    if (status == UCS_OK) {
-        status = ucp_transport_config_read(env_prefix, &config->transports);
-    }
+    status = config_read_all(env_prefix, config);
     if (status != UCS_OK) {
         ucp_config_release(config);
         return status;
@@ -84,19 +100,22 @@ ucs_status_t ucp_config_read(const char *env_prefix, const char *filename,
 
 void ucp_config_release(ucp_config_t *config)
 {
+    if (ucp_op_is_null(__func__, config, config)) {
+        return;
+    }
     ucp_transport_config_release(&config->transports);
     ucsi_config_release(&ucp_context_config_table, &config->context);
+    ucsi_config_release(&ucsi_log_config_table, &config->log);
     free(config);
 }
 
 ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
                                const char *value)
 {
-    ucs_log_level_t level;
-    ucs_status_t    status;
+    ucs_status_t status;
 
-    if ((name == NULL) || (value == NULL)) {
-        ucs_error("ucp_config_modify: name or value is NULL");
+    if ((config == NULL) || (name == NULL) || (value == NULL)) {
+        ucs_error("ucp_config_modify: config, name or value is NULL");
         return UCS_ERR_INVALID_PARAM;
     }
     status = ucsi_config_set(&ucp_context_config_table, &config->context, name,
@@ -107,12 +126,10 @@ ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
     if (status != UCS_ERR_NO_ELEM) {
         return status;
     }
-    if (strcmp(name, "LOG_LEVEL") == 0) {
-        status = ucsi_log_level_parse(value, &level);
-        if (status == UCS_OK) {
-            ucsi_log_set_level(level);
-            ucsi_compat_refresh(level);
-        }
+    status = ucsi_config_set(&ucsi_log_config_table, &config->log, name,
+                             value);
+    if (status != UCS_ERR_NO_ELEM) {
+        ucsi_log_config_apply(&config->log);
         return status;
     }
     if (ucsi_config_is_ucx_name(name)) {
@@ -125,8 +142,13 @@ ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
 void ucp_config_print(const ucp_config_t *config, FILE *stream,
                       const char *title, ucs_config_print_flags_t print_flags)
 {
+    if (ucp_op_is_null(__func__, config, stream)) {
+        return;
+    }
     ucsi_config_print(stream, &ucp_context_config_table, &config->context,
                       title, print_flags);
+    ucsi_config_print(stream, &ucsi_log_config_table, &config->log, NULL,
+                      print_flags);
     ucp_transport_config_print(&config->transports, stream, print_flags);
 }
 
@@ -226,11 +248,17 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
 
 void ucp_cleanup(ucp_context_h context)
 {
+    if (ucp_op_is_null(__func__, context, context)) {
+        return;
+    }
     ucp_context_destroy(context);
 }
 
 ucs_status_t ucp_context_query(ucp_context_h context, ucp_context_attr_t *attr)
 {
+    if (ucp_op_is_null(__func__, context, attr)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
     if (attr->field_mask & UCP_ATTR_FIELD_REQUEST_SIZE) {
         attr->request_size = sizeof(struct ucp_request);
     }
@@ -254,6 +282,9 @@ ucs_status_t ucp_context_query(ucp_context_h context, ucp_context_attr_t *attr)
 /* Open MPI reads the resource lines: ucp-api 4.17. */
 void ucp_context_print_info(const ucp_context_h context, FILE *stream)
 {
+    if (ucp_op_is_null(__func__, context, stream)) {
+        return;
+    }
     fprintf(stream, "#\n# Causeway context '%s'\n#\n", context->options.name);
     for (unsigned i = 0; i < context->resource_count; ++i) {
         fprintf(stream, "#            md %-2u :  %s\n", i,

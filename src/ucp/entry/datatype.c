@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucp/entry/datatype.c - datatypes that the user describes by callbacks. */
+/* ucp/entry/datatype.c - datatypes that the user describes: by callbacks, or
+ * by strides. */
 #include <stdlib.h>
 
 #include "ucp/dt/datatype.h"
 #include "ucs/log.h"
+
+/* The class lives in the low bits of the address. */
+static void *datatype_alloc(size_t size_bytes)
+{
+    enum { ALIGN_BYTES = UCP_DATATYPE_CLASS_MASK + 1 };
+
+    return aligned_alloc(ALIGN_BYTES, ucs_align_up(size_bytes, ALIGN_BYTES));
+}
 
 ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
                                    void *context, ucp_datatype_t *datatype_p)
@@ -14,9 +23,7 @@ ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
         ucs_error("generic datatype: ops or datatype_p is NULL");
         return UCS_ERR_INVALID_PARAM;
     }
-    /* The class lives in the low bits of the address. */
-    dt = aligned_alloc(UCP_DATATYPE_CLASS_MASK + 1,
-                       ucs_align_up(sizeof(*dt), UCP_DATATYPE_CLASS_MASK + 1));
+    dt = datatype_alloc(sizeof(*dt));
     if (dt == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
@@ -26,10 +33,40 @@ ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
     return UCS_OK;
 }
 
+ucs_status_t causeway_dt_create_strided(size_t block_bytes,
+                                        const causeway_dt_level_t *levels,
+                                        unsigned        level_count,
+                                        size_t          extent_bytes,
+                                        ucp_datatype_t *datatype_p)
+{
+    struct ucp_dt_strided *dt;
+    ucs_status_t           status;
+
+    if (datatype_p == NULL) {
+        ucs_error("strided datatype: datatype_p is NULL");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    dt = datatype_alloc(sizeof(*dt));
+    if (dt == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    status = ucp_dt_strided_init(dt, block_bytes, levels, level_count,
+                                 extent_bytes);
+    if (status != UCS_OK) {
+        free(dt);
+        return status;
+    }
+    *datatype_p = (ucp_datatype_t)(uintptr_t)dt | UCP_DATATYPE_STRIDED;
+    return UCS_OK;
+}
+
 void ucp_dt_destroy(ucp_datatype_t datatype)
 {
-    if ((datatype & UCP_DATATYPE_CLASS_MASK) == UCP_DATATYPE_GENERIC) {
-        free(ucp_dt_to_generic(datatype));
+    ucp_datatype_t dt_class = datatype & UCP_DATATYPE_CLASS_MASK;
+
+    if ((dt_class == UCP_DATATYPE_GENERIC) ||
+        (dt_class == UCP_DATATYPE_STRIDED)) {
+        free(ucp_dt_object(datatype));
     }
 }
 

@@ -102,9 +102,13 @@ static ucs_status_ptr_t ep_start(struct ucp_ep *ep, ep_start_fn start,
 ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep,
                                   const ucp_request_param_t *param)
 {
-    struct ucp_worker *worker = ep->worker;
+    struct ucp_worker *worker;
     ucs_status_ptr_t   result;
 
+    if (ucp_op_is_null(__func__, ep, param)) {
+        return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
+    }
+    worker = ep->worker;
     ucp_worker_enter(worker);
     result = ep_start(ep, ucp_flush_ep, param);
     ucp_worker_leave(worker);
@@ -114,9 +118,13 @@ ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep,
 static ucs_status_ptr_t ep_close(struct ucp_ep *ep, bool force,
                                  const ucp_request_param_t *param)
 {
-    struct ucp_worker *worker = ep->worker;
     ucs_status_ptr_t   result = NULL;
+    struct ucp_worker *worker;
 
+    if (ucp_op_is_null("ucp_ep_close", ep, param)) {
+        return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
+    }
+    worker = ep->worker;
     ucp_worker_enter(worker);
     if (ep->flags & UCP_EP_CLOSING) {
         ucs_error("ucp_ep_close: endpoint %p is being closed already",
@@ -138,7 +146,8 @@ static ucs_status_ptr_t ep_close(struct ucp_ep *ep, bool force,
 ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
                                   const ucp_request_param_t *param)
 {
-    bool force = (param->op_attr_mask & UCP_OP_ATTR_FIELD_FLAGS) &&
+    bool force = (param != NULL) &&
+                 (param->op_attr_mask & UCP_OP_ATTR_FIELD_FLAGS) &&
                  (param->flags & UCP_EP_CLOSE_FLAG_FORCE);
 
     return ep_close(ep, force, param);
@@ -156,20 +165,26 @@ ucs_status_ptr_t ucp_disconnect_nb(ucp_ep_h ep)
 
 void ucp_ep_destroy(ucp_ep_h ep)
 {
-    struct ucp_worker *worker = ep->worker;
+    struct ucp_worker *worker = (ep == NULL) ? NULL : ep->worker;
 
     (void)ucp_op_wait(worker, ucp_disconnect_nb(ep));
 }
 
 ucs_status_t ucp_ep_flush(ucp_ep_h ep)
 {
-    return ucp_op_wait(ep->worker, ucp_ep_flush_nbx(ep, &ucp_op_no_param));
+    struct ucp_worker *worker = (ep == NULL) ? NULL : ep->worker;
+
+    return ucp_op_wait(worker, ucp_ep_flush_nbx(ep, &ucp_op_no_param));
 }
 
 ucs_status_ptr_t ucp_ep_modify_nb(ucp_ep_h ep, const ucp_ep_params_t *params)
 {
-    struct ucp_ep_options changed = options_read(params);
+    struct ucp_ep_options changed;
 
+    if (ucp_op_is_null(__func__, ep, params)) {
+        return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
+    }
+    changed = options_read(params);
     ucp_worker_enter(ep->worker);
     if (params->field_mask & UCP_EP_PARAM_FIELD_ERR_HANDLER) {
         ep->options.err_cb  = changed.err_cb;
@@ -204,6 +219,9 @@ static void query_transports(const struct ucp_ep *ep,
 
 ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
 {
+    if (ucp_op_is_null(__func__, ep, attr)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
     if (attr->field_mask & (UCP_EP_ATTR_FIELD_LOCAL_SOCKADDR |
                             UCP_EP_ATTR_FIELD_REMOTE_SOCKADDR)) {
         return UCS_ERR_NOT_CONNECTED; /* only client-server endpoints */
@@ -224,6 +242,9 @@ void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)
 {
     char text[128];
 
+    if (ucp_op_is_null(__func__, ep, stream)) {
+        return;
+    }
     ucp_worker_enter(ep->worker);
     fprintf(stream, "#\n# Causeway endpoint '%s'\n#\n", ep->options.name);
     fprintf(stream, "#        peer        : %s\n",

@@ -9,6 +9,9 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h               worker,
     struct ucp_request *req;
     ucs_status_ptr_t    result = UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
 
+    if (ucp_op_is_null(__func__, worker, param)) {
+        return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
+    }
     ucp_worker_enter(worker);
     req = ucp_op_request(worker, param, 0);
     if (req != NULL) {

@@ -2,6 +2,17 @@
 /* ucp/entry/op.c - what all calls that start an operation share. */
 #include "ucp/entry/op.h"
 
+#include "ucs/log.h"
+
+bool ucp_op_is_null(const char *call, const void *one, const void *other)
+{
+    if ((one != NULL) && (other != NULL)) {
+        return false;
+    }
+    ucs_error("%s: an argument is NULL that must not be", call);
+    return true;
+}
+
 const ucp_request_param_t ucp_op_no_param = {0};
 
 ucs_status_ptr_t ucp_op_finish_send(struct ucp_request *req,
@@ -23,7 +34,7 @@ ucs_status_ptr_t ucp_op_finish_send(struct ucp_request *req,
         ucp_request_complete_send(req, status);
         return ucp_request_pointer(req);
     }
-    ucp_request_finish(req, status);
+    ucp_request_finish(req, req->flags, status);
     ucp_request_put(req);
     return UCS_STATUS_PTR(status);
 }

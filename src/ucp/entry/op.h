@@ -11,6 +11,10 @@
 
 #include "ucp/core/worker.h"
 
+/* Is one of two arguments NULL that must not be? Then that is logged. Calls of
+ * the data path do not ask. */
+bool ucp_op_is_null(const char *call, const void *one, const void *other);
+
 /* A parameter block without any field. */
 extern const ucp_request_param_t ucp_op_no_param;
 

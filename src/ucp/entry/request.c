@@ -2,7 +2,7 @@
 /* ucp/entry/request.c - what the user may do with a request. */
 #include <stdio.h>
 
-#include "ucp/core/worker.h"
+#include "ucp/entry/op.h"
 
 ucs_status_t ucp_request_check_status(void *request)
 {
@@ -48,8 +48,12 @@ static void request_describe(const struct ucp_request *req, char *text,
 
 ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr)
 {
-    const struct ucp_request *req = ucp_request_of(request);
+    const struct ucp_request *req;
 
+    if (ucp_op_is_null(__func__, request, attr)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    req = ucp_request_of(request);
     if (attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING) {
         if (!(attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE)) {
             return UCS_ERR_INVALID_PARAM;
@@ -65,14 +69,28 @@ ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr)
     return UCS_OK;
 }
 
-static void request_release(void *request, bool silence)
+static UCS_OUTLINE void release_with_lock(struct ucp_request *req, bool silence)
 {
-    struct ucp_request *req    = ucp_request_of(request);
-    struct ucp_worker  *worker = req->worker;
+    struct ucp_worker *worker = req->worker;
 
     ucp_worker_enter(worker);
     ucp_request_release_handle(req, silence);
     ucp_worker_leave(worker);
+}
+
+UCS_INLINE void request_release(void *request, bool silence)
+{
+    struct ucp_request *req = ucp_request_of(request);
+
+    if (ucs_unlikely(req->worker->is_multi)) {
+        release_with_lock(req, silence);
+    } else if (ucs_likely((req->flags & (UCP_REQUEST_COMPLETED |
+                                         UCP_REQUEST_EXTERNAL)) ==
+                          UCP_REQUEST_COMPLETED)) {
+        ucs_mpool_put(req);
+    } else {
+        ucp_request_release_handle(req, silence);
+    }
 }
 
 void ucp_request_free(void *request)

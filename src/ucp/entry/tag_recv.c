@@ -46,9 +46,7 @@ static ucs_status_t recv_prepare(struct ucp_worker *worker, void *buffer,
     struct ucp_request *req;
     ucs_status_t        status;
 
-    if (ucs_unlikely((buffer == NULL) && (count > 0) &&
-                     ucp_dt_is_contig(datatype) &&
-                     (ucp_dt_contig_bytes(datatype) > 0))) {
+    if (ucs_unlikely(ucp_dt_lacks_buffer(buffer, count, datatype))) {
         ucs_error("tag receive: buffer is NULL with a count of %zu", count);
         return UCS_ERR_INVALID_PARAM;
     }
@@ -71,17 +69,17 @@ static ucs_status_t recv_prepare(struct ucp_worker *worker, void *buffer,
 
 static ucs_status_t recv_check(const struct ucp_worker *worker)
 {
-    if (ucs_likely(worker->context->options.features & UCP_FEATURE_TAG)) {
+    if (ucs_likely(worker->has_tag)) {
         return UCS_OK;
     }
     ucs_error("tag receive: the context was made without UCP_FEATURE_TAG");
     return UCS_ERR_INVALID_PARAM;
 }
 
-static ucs_status_ptr_t recv_locked(struct ucp_worker *worker, void *buffer,
-                                    size_t count, ucp_tag_t tag,
-                                    ucp_tag_t                  mask,
-                                    const ucp_request_param_t *param)
+/* Any receive. */
+static UCS_OUTLINE ucs_status_ptr_t
+recv_any(struct ucp_worker *worker, void *buffer, size_t count, ucp_tag_t tag,
+         ucp_tag_t mask, const ucp_request_param_t *param)
 {
     struct ucp_tag_match      *match  = &worker->tag.match;
     ucs_status_t               status = recv_check(worker);
@@ -113,17 +111,71 @@ static ucs_status_ptr_t recv_locked(struct ucp_worker *worker, void *buffer,
     return ucp_request_pointer(req);
 }
 
+/* The frequent receive: contiguous, and no message is stored, so that it can
+ * only wait. What is not so goes to recv_any() before anything is done; no
+ * other function is called. */
+UCS_INLINE ucs_status_ptr_t recv_post(struct ucp_worker *worker, void *buffer,
+                                      size_t count, ucp_tag_t tag,
+                                      ucp_tag_t                  mask,
+                                      const ucp_request_param_t *param)
+{
+    uint32_t              attr  = param->op_attr_mask;
+    struct ucp_tag_match *match = &worker->tag.match;
+    uint32_t              flags = UCP_REQUEST_TAG_RECV | UCP_REQUEST_EXPECTED;
+    size_t                length = count;
+    struct ucp_request   *req;
+
+    if (ucs_unlikely((match->unexpected_count > 0) || !worker->has_tag ||
+                     (buffer == NULL) ||
+                     (attr & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) ||
+                     !ucp_tag_match_is_class0(match, mask))) {
+        return recv_any(worker, buffer, count, tag, mask, param);
+    }
+    if ((attr & UCP_OP_ATTR_FIELD_DATATYPE) &&
+        ucs_unlikely(!ucp_dt_contig_length(param->datatype, count, &length))) {
+        return recv_any(worker, buffer, count, tag, mask, param);
+    }
+    if (attr & UCP_OP_ATTR_FIELD_REQUEST) {
+        req = ucp_request_of(param->request);
+        flags |= UCP_REQUEST_EXTERNAL;
+    } else if (ucs_likely(!ucs_mpool_is_slow(&worker->requests))) {
+        req = ucs_mpool_get(&worker->requests);
+    } else {
+        return recv_any(worker, buffer, count, tag, mask, param);
+    }
+    if (attr & UCP_OP_ATTR_FIELD_CALLBACK) {
+        req->cb.tag_recv = param->cb.recv;
+        req->user_data   = ucp_op_user_data(param);
+        flags |= UCP_REQUEST_CALLBACK;
+    }
+    ucp_request_begin(req, flags);
+    req->worker = worker;
+    ucp_dt_iter_init_contig(&req->dt, buffer, length);
+    ucp_tag_match_expect_class0(match, &req->recv.expected, tag, mask);
+    return ucp_request_pointer(req);
+}
+
+static UCS_OUTLINE ucs_status_ptr_t
+recv_with_lock(struct ucp_worker *worker, void *buffer, size_t count,
+               ucp_tag_t tag, ucp_tag_t mask, const ucp_request_param_t *param)
+{
+    ucs_status_ptr_t result;
+
+    ucp_worker_enter(worker);
+    result = recv_post(worker, buffer, count, tag, mask, param);
+    ucp_worker_leave(worker);
+    return result;
+}
+
 ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
                                   size_t count, ucp_tag_t tag,
                                   ucp_tag_t tag_mask,
                                   const ucp_request_param_t *param)
 {
-    ucs_status_ptr_t result;
-
-    ucp_worker_enter(worker);
-    result = recv_locked(worker, buffer, count, tag, tag_mask, param);
-    ucp_worker_leave(worker);
-    return result;
+    if (ucs_unlikely(worker->is_multi)) {
+        return recv_with_lock(worker, buffer, count, tag, tag_mask, param);
+    }
+    return recv_post(worker, buffer, count, tag, tag_mask, param);
 }
 
 ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,

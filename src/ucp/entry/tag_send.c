@@ -8,15 +8,27 @@
 #include "ucs/bytes.h"
 #include "ucs/log.h"
 
-/* How the datatype counts when a protocol is chosen: an iov with more entries
- * than the lane takes at once must be packed, like a generic one. */
+/* How the datatype counts when a protocol is chosen: few pieces go as an iov;
+ * an iov with more entries than the lane takes at once must be packed, like a
+ * generic one. */
 static enum ucp_dt_class send_class(const struct ucp_ep      *ep,
                                     const struct ucp_request *req)
 {
-    if ((req->dt.dt_class == UCP_DT_IOV) &&
-        (req->dt.iov.count > ucs_min((unsigned)UCP_IOV_COUNT_MAX,
-                                     ep->config->lane.attr.am.iov_count_max))) {
-        return UCP_DT_GENERIC;
+    unsigned count_max = ucs_min((unsigned)UCP_IOV_COUNT_MAX,
+                                 ep->config->lane.attr.am.iov_count_max);
+
+    switch (req->dt.dt_class) {
+    case UCP_DT_IOV:
+    case UCP_DT_STRIDED:
+        if (ucp_dt_iter_piece_count(&req->dt) <= count_max) {
+            return UCP_DT_IOV;
+        }
+        return (req->dt.dt_class == UCP_DT_IOV) ? UCP_DT_GENERIC :
+                                                  UCP_DT_STRIDED;
+    case UCP_DT_CONTIG:
+    case UCP_DT_GENERIC:
+    case UCP_DT_CLASS_COUNT:
+        break;
     }
     return req->dt.dt_class;
 }
@@ -28,15 +40,14 @@ static ucs_status_t send_check(const struct ucp_ep *ep, const void *buffer,
         ucs_error("tag send: the context was made without UCP_FEATURE_TAG");
         return UCS_ERR_INVALID_PARAM;
     }
-    if ((buffer == NULL) && (count > 0) && ucp_dt_is_contig(datatype) &&
-        (ucp_dt_contig_bytes(datatype) > 0)) {
+    if (ucp_dt_lacks_buffer(buffer, count, datatype)) {
         ucs_error("tag send: buffer is NULL with a count of %zu", count);
         return UCS_ERR_INVALID_PARAM;
     }
     return ep->failed;
 }
 
-static UCS_NOINLINE ucs_status_ptr_t send_request(struct ucp_ep *ep,
+static UCS_OUTLINE ucs_status_ptr_t send_request(struct ucp_ep *ep,
                                                   const void *buffer,
                                                   size_t count, ucp_tag_t tag,
                                                   const ucp_request_param_t *param,
@@ -80,9 +91,7 @@ UCS_INLINE ucs_status_t send_inline(struct ucp_ep *ep, const void *buffer,
     size_t   length = count;
 
     if ((mask & UCP_OP_ATTR_FIELD_DATATYPE) &&
-        (!ucp_dt_is_contig(param->datatype) ||
-         __builtin_mul_overflow(count, ucp_dt_contig_bytes(param->datatype),
-                                &length))) {
+        ucs_unlikely(!ucp_dt_contig_length(param->datatype, count, &length))) {
         return UCS_ERR_WOULD_BLOCK;
     }
     if ((length >= ep->short_bytes_end) || (buffer == NULL) ||
@@ -113,21 +122,42 @@ send_at_once(struct ucp_ep *ep, const void *buffer, size_t count,
     return UCS_STATUS_PTR(UCS_ERR_NO_RESOURCE);
 }
 
-ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer,
-                                  size_t count, ucp_tag_t tag,
-                                  const ucp_request_param_t *param)
+/* What does not go inline. */
+static UCS_OUTLINE ucs_status_ptr_t
+send_other(struct ucp_ep *ep, const void *buffer, size_t count, ucp_tag_t tag,
+           const ucp_request_param_t *param)
+{
+    return (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) ?
+                   send_at_once(ep, buffer, count, tag, param) :
+                   send_request(ep, buffer, count, tag, param,
+                                UCP_MODE_STANDARD);
+}
+
+static UCS_OUTLINE ucs_status_ptr_t
+send_with_lock(struct ucp_ep *ep, const void *buffer, size_t count,
+               ucp_tag_t tag, const ucp_request_param_t *param)
 {
     ucs_status_ptr_t result = NULL;
 
     ucp_worker_enter(ep->worker);
-    if (ucs_unlikely(send_inline(ep, buffer, count, tag, param) != UCS_OK)) {
-        result = (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) ?
-                         send_at_once(ep, buffer, count, tag, param) :
-                         send_request(ep, buffer, count, tag, param,
-                                      UCP_MODE_STANDARD);
+    if (send_inline(ep, buffer, count, tag, param) != UCS_OK) {
+        result = send_other(ep, buffer, count, tag, param);
     }
     ucp_worker_leave(ep->worker);
     return result;
+}
+
+ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer,
+                                  size_t count, ucp_tag_t tag,
+                                  const ucp_request_param_t *param)
+{
+    if (ucs_unlikely(ep->worker->is_multi)) {
+        return send_with_lock(ep, buffer, count, tag, param);
+    }
+    if (ucs_likely(send_inline(ep, buffer, count, tag, param) == UCS_OK)) {
+        return NULL;
+    }
+    return send_other(ep, buffer, count, tag, param);
 }
 
 ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void *buffer,

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ucp/core/worker.h"
+#include "ucp/entry/op.h"
 #include "ucp/wireup/address.h"
 #include "ucp/wireup/self_address.h"
 #include "ucs/log.h"
@@ -71,6 +71,9 @@ ucs_status_t ucp_worker_create(ucp_context_h              context,
 
 void ucp_worker_destroy(ucp_worker_h worker)
 {
+    if (ucp_op_is_null(__func__, worker, worker)) {
+        return;
+    }
     ucp_worker_close(worker);
 }
 
@@ -113,6 +116,10 @@ ucs_status_t ucp_worker_get_address(ucp_worker_h    worker,
                                     ucp_address_t **address_p,
                                     size_t         *address_length_p)
 {
+    if (ucp_op_is_null(__func__, worker, address_p) ||
+        ucp_op_is_null(__func__, address_length_p, address_length_p)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
     return worker_get_address(worker, false, address_p, address_length_p);
 }
 
@@ -124,9 +131,13 @@ void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address)
 
 ucs_status_t ucp_worker_query(ucp_worker_h worker, ucp_worker_attr_t *attr)
 {
-    bool net_only = (attr->field_mask & UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS) &&
-                    (attr->address_flags & UCP_WORKER_ADDRESS_FLAG_NET_ONLY);
+    bool net_only;
 
+    if (ucp_op_is_null(__func__, worker, attr)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    net_only = (attr->field_mask & UCP_WORKER_ATTR_FIELD_ADDRESS_FLAGS) &&
+               (attr->address_flags & UCP_WORKER_ADDRESS_FLAG_NET_ONLY);
     if (attr->field_mask & UCP_WORKER_ATTR_FIELD_THREAD_MODE) {
         attr->thread_mode = worker->options.thread_mode;
     }
@@ -153,6 +164,9 @@ ucs_status_t ucp_worker_address_query(ucp_address_t             *address,
     char                    reason[UCT_REASON_BYTES_MAX];
     ucs_status_t            status;
 
+    if (ucp_op_is_null(__func__, address, attr)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
     status = ucp_address_decode((const uint8_t *)address,
                                 ucp_address_length((const uint8_t *)address),
                                 &view, reason);
@@ -170,6 +184,9 @@ void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
 {
     unsigned ep_count = 0;
 
+    if (ucp_op_is_null(__func__, worker, stream)) {
+        return;
+    }
     ucp_worker_enter(worker);
     ep_count = ucs_list_count(&worker->eps);
     fprintf(stream, "#\n# Causeway worker '%s'\n#\n", worker->options.name);
@@ -191,6 +208,9 @@ void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
 
 ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd)
 {
+    if (ucp_op_is_null(__func__, worker, fd)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
     if ((worker->wakeup.epoll_fd < 0) || (fd == NULL)) {
         return UCS_ERR_INVALID_PARAM;
     }
@@ -205,6 +225,9 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker)
 {
     ucs_status_t status;
 
+    if (ucp_op_is_null(__func__, worker, worker)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
     ucp_worker_enter(worker);
     status = ucp_wakeup_arm(worker);
     ucp_worker_leave(worker);
@@ -213,11 +236,17 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker)
 
 ucs_status_t ucp_worker_wait(ucp_worker_h worker)
 {
+    if (ucp_op_is_null(__func__, worker, worker)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
     return ucp_wakeup_wait(worker);
 }
 
 ucs_status_t ucp_worker_signal(ucp_worker_h worker)
 {
+    if (ucp_op_is_null(__func__, worker, worker)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
     return ucp_wakeup_signal(worker);
 }
 

@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucp/proto/eager.c - the settings that limit eager messages. */
+/* ucp/proto/eager.c - what the eager protocols share. */
 #include "ucp/proto/eager.h"
+
+const char ucp_eager_sync_reason[] =
+        "a synchronous message must be answered by the receiver";
+
+ucs_status_t ucp_eager_abort(struct ucp_request *req, ucs_status_t status)
+{
+    (void)req;
+    (void)status;
+    return UCS_OK;
+}
 
 static size_t threshold_bytes(const struct ucs_config_threshold *threshold,
                               const struct ucp_query            *query)

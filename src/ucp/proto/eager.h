@@ -19,6 +19,12 @@
  * memcpy reaches between caches of current servers (docs/perf). */
 static const double ucp_copy_s_per_byte = 0.1e-9;
 
+/* Why no eager protocol sends a synchronous message. */
+extern const char ucp_eager_sync_reason[];
+
+/* abort() of a protocol that holds nothing while it waits. */
+ucs_status_t ucp_eager_abort(struct ucp_request *req, ucs_status_t status);
+
 /* UCX_RNDV_THRESH for this lane: bytes, UCS_UNITS_AUTO or SIZE_MAX (never). */
 size_t ucp_rndv_threshold(const struct ucp_query *query);
 

@@ -35,34 +35,20 @@ static ucs_status_t allocated_offer(const struct ucp_query *query,
     size_t                       max;
 
     if ((query->lane->transport->am_bcopy == NULL) ||
-        (query->mode != UCP_MODE_STANDARD) ||
         (attr->am.bcopy_bytes_max <= UCP_WIRE_FIRST_BYTES)) {
-        return UCS_ERR_UNSUPPORTED;
+        return ucp_offer_refuse(offer_p, "the message lane has no am_bcopy");
     }
-    max      = (ucp_rndv_threshold(query) == SIZE_MAX) ?
-                       SIZE_MAX :
-                       attr->am.bcopy_bytes_max - UCP_WIRE_EAGER_BYTES;
-    *offer_p = (struct ucp_offer){
-            .bytes_max = ucs_min(max, ucp_eager_bytes_max(query)),
-            .base_s    = attr->cost.latency_s + 2 * attr->cost.overhead_s,
-            .per_byte_s = 2 * ucp_copy_s_per_byte +
-                          1.0 / attr->cost.bandwidth_Bps,
-    };
-    return UCS_OK;
-}
-
-/* Pack exactly [length]: a generic datatype may give it in several parts. */
-static size_t allocated_pack_data(struct ucp_request *req, uint8_t *dest,
-                                  size_t length)
-{
-    size_t done = 0;
-    size_t part;
-
-    do {
-        part = ucp_dt_iter_pack(&req->dt, dest + done, length - done);
-        done += part;
-    } while ((done < length) && (part > 0));
-    return done;
+    if (query->mode == UCP_MODE_SYNC) {
+        return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
+    }
+    max = (ucp_rndv_threshold(query) == SIZE_MAX) ?
+                  SIZE_MAX :
+                  attr->am.bcopy_bytes_max - UCP_WIRE_EAGER_BYTES;
+    return ucp_offer_sizes(offer_p, 0, ucs_min(max, ucp_eager_bytes_max(query)),
+                           ucs_linear(attr->cost.latency_s +
+                                              2 * attr->cost.overhead_s,
+                                      2 * ucp_copy_s_per_byte +
+                                              1.0 / attr->cost.bandwidth_Bps));
 }
 
 static size_t allocated_pack_whole(void *dest, void *arg)
@@ -71,8 +57,9 @@ static size_t allocated_pack_whole(void *dest, void *arg)
 
     ucs_put_le64(dest, req->send.tag);
     return UCP_WIRE_EAGER_BYTES +
-           allocated_pack_data(req, (uint8_t *)dest + UCP_WIRE_EAGER_BYTES,
-                               req->dt.length);
+           ucp_dt_iter_pack_all(&req->dt,
+                                (uint8_t *)dest + UCP_WIRE_EAGER_BYTES,
+                                req->dt.length);
 }
 
 static size_t allocated_room(const struct ucp_request *req)
@@ -152,11 +139,6 @@ static ucs_status_t allocated_step(struct ucp_request *req)
                               UCP_WIRE_EAGER_BYTES);
     }
     return allocated_step_fragments(req);
-}
-
-static void allocated_abort(struct ucp_request *req)
-{
-    (void)req; /* holds nothing */
 }
 
 /* A peer that does not keep to the protocol is no longer listened to. */
@@ -275,6 +257,6 @@ const struct ucp_proto ucp_eager_allocated_proto = {
         .summary  = "packed into buffers of the transport",
         .offer    = allocated_offer,
         .step     = allocated_step,
-        .abort    = allocated_abort,
+        .abort    = ucp_eager_abort,
         .handlers = allocated_handlers,
 };

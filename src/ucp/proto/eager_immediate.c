@@ -23,26 +23,27 @@ static ucs_status_t immediate_offer(const struct ucp_query *query,
     const struct uct_iface_attr *attr = &query->lane->attr;
     size_t                       max  = attr->am.short_bytes_max;
 
-    if ((query->lane->transport->am_short == NULL) ||
-        (query->mode != UCP_MODE_STANDARD)) {
-        return UCS_ERR_UNSUPPORTED;
+    if (query->lane->transport->am_short == NULL) {
+        return ucp_offer_refuse(offer_p, "the message lane has no am_short");
+    }
+    if (query->mode == UCP_MODE_SYNC) {
+        return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
     }
     if (query->dt_class != UCP_DT_CONTIG) {
         max = ucs_min(max, (size_t)IMMEDIATE_PACK_BYTES_MAX);
     }
-    *offer_p = (struct ucp_offer){
-            .bytes_max  = ucs_min(max, ucp_eager_bytes_max(query)),
-            .base_s     = attr->cost.latency_s + attr->cost.overhead_s,
-            .per_byte_s = 2 * ucp_copy_s_per_byte,
-    };
-    return UCS_OK;
+    return ucp_offer_sizes(offer_p, 0, ucs_min(max, ucp_eager_bytes_max(query)),
+                           ucs_linear(attr->cost.latency_s +
+                                              attr->cost.overhead_s,
+                                      2 * ucp_copy_s_per_byte));
 }
 
 static ucs_status_t immediate_step(struct ucp_request *req)
 {
-    struct uct_ep *lane = req->send.ep->message_ep;
-    uint8_t        packed[IMMEDIATE_PACK_BYTES_MAX];
-    size_t         length;
+    struct uct_ep     *lane = req->send.ep->message_ep;
+    struct ucp_dt_iter iter = req->dt; /* for when there is no room after all */
+    uint8_t            packed[IMMEDIATE_PACK_BYTES_MAX];
+    size_t             length;
 
     if (req->dt.dt_class == UCP_DT_CONTIG) {
         return uct_ep_am_short(lane, UCP_AM_EAGER, ucs_le64_(req->send.tag),
@@ -52,19 +53,13 @@ static ucs_status_t immediate_step(struct ucp_request *req)
     if (lane->pending_state == UCT_PENDING_WAITS) {
         return UCS_ERR_WOULD_BLOCK; /* a user's pack runs only once */
     }
-    req->dt.offset = 0;
-    length         = ucp_dt_iter_pack(&req->dt, packed, sizeof(packed));
+    length = ucp_dt_iter_pack_all(&iter, packed, sizeof(packed));
     return uct_ep_am_short(lane, UCP_AM_EAGER, ucs_le64_(req->send.tag),
                            packed, length, UCT_FLAG_PENDING);
 }
 
-static void immediate_abort(struct ucp_request *req)
-{
-    (void)req; /* holds nothing */
-}
-
 /* Nobody waits for it, or it is not well formed. */
-static UCS_NOINLINE ucs_status_t
+static UCS_OUTLINE ucs_status_t
 immediate_store(struct ucp_worker_iface *wiface, struct uct_source *source,
                 uint8_t *bytes, size_t length, unsigned flags)
 {
@@ -83,26 +78,52 @@ immediate_store(struct ucp_worker_iface *wiface, struct uct_source *source,
     return ucp_unexpected_store(&arrival, UCP_UNEXPECTED_WHOLE);
 }
 
-static ucs_status_t immediate_receive(void *arg, struct uct_source *source,
-                                      void *data, size_t length,
-                                      unsigned flags)
+/* The receives that wait have several masks, or it is not well formed. */
+static UCS_OUTLINE ucs_status_t
+immediate_receive_any(struct ucp_worker_iface *wiface,
+                      struct uct_source *source, uint8_t *bytes, size_t length,
+                      unsigned flags)
 {
-    struct ucp_worker_iface *wiface = arg;
-    uint8_t                 *bytes  = data;
-    struct ucp_request      *req;
-    uint64_t                 tag;
+    struct ucp_request *req;
+    uint64_t            tag;
 
-    if (ucs_unlikely((length < UCP_WIRE_EAGER_BYTES) ||
-                     (source->user == NULL))) {
+    if ((length < UCP_WIRE_EAGER_BYTES) || (source->user == NULL)) {
         ++wiface->worker->bad_ids;
         return UCS_OK;
     }
     tag = ucs_get_le64(bytes);
     req = ucp_tag_recv_match(wiface->worker, tag);
-    if (ucs_unlikely(req == NULL)) {
+    if (req == NULL) {
         return immediate_store(wiface, source, bytes, length, flags);
     }
     ucp_tag_recv_whole(req, tag, bytes + UCP_WIRE_EAGER_BYTES,
+                       length - UCP_WIRE_EAGER_BYTES);
+    return UCS_OK;
+}
+
+static ucs_status_t immediate_receive(void *arg, struct uct_source *source,
+                                      void *data, size_t length,
+                                      unsigned flags)
+{
+    struct ucp_worker_iface *wiface = arg;
+    struct ucp_tag_match    *match  = &wiface->worker->tag.match;
+    uint8_t                 *bytes  = data;
+    struct ucp_tag_expected *expected;
+    uint64_t                 tag;
+
+    if (ucs_unlikely((length < UCP_WIRE_EAGER_BYTES) ||
+                     (source->user == NULL) ||
+                     !ucp_tag_match_is_plain(match))) {
+        return immediate_receive_any(wiface, source, data, length, flags);
+    }
+    tag      = ucs_get_le64(bytes);
+    expected = ucp_tag_match_arrived_plain(match, tag);
+    if (ucs_unlikely(expected == NULL)) {
+        return immediate_store(wiface, source, bytes, length, flags);
+    }
+    ucp_tag_recv_whole(ucs_container_of(expected, struct ucp_request,
+                                        recv.expected),
+                       tag, bytes + UCP_WIRE_EAGER_BYTES,
                        length - UCP_WIRE_EAGER_BYTES);
     return UCS_OK;
 }
@@ -117,7 +138,7 @@ const struct ucp_proto ucp_eager_immediate_proto = {
         .summary  = "inline, straight from the call",
         .offer    = immediate_offer,
         .step     = immediate_step,
-        .abort    = immediate_abort,
+        .abort    = ucp_eager_abort,
         .is_inline = true,
         .handlers = immediate_handlers,
 };

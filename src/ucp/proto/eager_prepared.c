@@ -8,8 +8,9 @@
  *
  * Chosen when sending from the buffer is cheaper than copying out of it. The
  * buffer is lent until the transport's completion. An iov with more entries
- * than the lane takes is selected as if it had to be packed (ep.c), so it
- * never comes here. Fails with the endpoint. */
+ * than the lane takes is selected as if it had to be packed (tag_send.c), so
+ * it never comes here; strided data of few blocks comes as an iov. Fails with
+ * the endpoint. */
 #include "ucp/proto/eager.h"
 
 /* request  to find the request from the transport's completion
@@ -32,25 +33,29 @@ static ucs_status_t prepared_offer(const struct ucp_query *query,
     const struct uct_iface_attr *attr = &query->lane->attr;
 
     if ((query->lane->transport->am_zcopy == NULL) ||
-        (query->mode != UCP_MODE_STANDARD) ||
-        (query->dt_class == UCP_DT_GENERIC) ||
         (attr->am_zcopy_header_bytes_max < UCP_WIRE_EAGER_BYTES) ||
         (attr->am.zcopy_bytes_max <= UCP_WIRE_EAGER_BYTES)) {
-        return UCS_ERR_UNSUPPORTED;
+        return ucp_offer_refuse(offer_p, "the message lane has no am_zcopy");
     }
-    *offer_p = (struct ucp_offer){
-            .bytes_min = ucs_max((size_t)1,
-                                 ucp_zcopy_threshold(query)),
-            .bytes_max = ucs_min(attr->am.zcopy_bytes_max -
-                                         UCP_WIRE_EAGER_BYTES,
-                                 ucp_eager_bytes_max(query)),
-            .base_s = attr->cost.latency_s + 2 * attr->cost.overhead_s +
-                      attr->cost.register_base_s,
-            .per_byte_s = ucp_copy_s_per_byte +
-                          attr->cost.register_per_byte_s +
-                          1.0 / attr->cost.bandwidth_Bps,
-    };
-    return UCS_OK;
+    if (query->mode == UCP_MODE_SYNC) {
+        return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
+    }
+    if (query->mode == UCP_MODE_BUFFERED) {
+        return ucp_offer_refuse(offer_p, "a buffered send does not lend the "
+                                         "buffer");
+    }
+    if ((query->dt_class == UCP_DT_GENERIC) ||
+        (query->dt_class == UCP_DT_STRIDED)) {
+        return ucp_offer_refuse(offer_p, "the data must be packed");
+    }
+    return ucp_offer_sizes(
+            offer_p, ucs_max((size_t)1, ucp_zcopy_threshold(query)),
+            ucs_min(attr->am.zcopy_bytes_max - UCP_WIRE_EAGER_BYTES,
+                    ucp_eager_bytes_max(query)),
+            ucs_linear(attr->cost.latency_s + 2 * attr->cost.overhead_s +
+                               attr->cost.register_base_s,
+                       ucp_copy_s_per_byte + attr->cost.register_per_byte_s +
+                               1.0 / attr->cost.bandwidth_Bps));
 }
 
 static void prepared_done(struct uct_req *self)
@@ -81,15 +86,10 @@ static ucs_status_t prepared_step(struct ucp_request *req)
                            UCT_FLAG_PENDING);
 }
 
-static void prepared_abort(struct ucp_request *req)
-{
-    (void)req; /* the transport completes what it has taken */
-}
-
 const struct ucp_proto ucp_eager_prepared_proto = {
         .name    = "eager/prepared",
         .summary = "sent from the user's buffer",
         .offer   = prepared_offer,
         .step    = prepared_step,
-        .abort   = prepared_abort,
+        .abort   = ucp_eager_abort, /* what a transport has, it completes */
 };

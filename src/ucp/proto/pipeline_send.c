@@ -51,22 +51,18 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
 
     if ((query->lane->transport->am_bcopy == NULL) ||
         (attr->am.bcopy_bytes_max <= UCP_WIRE_RNDV_BYTES)) {
-        return UCS_ERR_UNSUPPORTED;
+        return ucp_offer_refuse(offer_p, "the message lane has no am_bcopy");
     }
-    *offer_p = (struct ucp_offer){
-            .bytes_max = SIZE_MAX,
-            .base_s = 3 * attr->cost.latency_s + 6 * attr->cost.overhead_s,
-            .per_byte_s = 2 * ucp_copy_s_per_byte +
-                          1.0 / attr->cost.bandwidth_Bps,
-    };
-    if ((query->mode == UCP_MODE_STANDARD) &&
-        (threshold != UCS_UNITS_AUTO)) {
-        if (threshold == SIZE_MAX) {
-            return UCS_ERR_UNSUPPORTED;
-        }
-        offer_p->bytes_min = threshold;
+    if ((query->mode == UCP_MODE_SYNC) || (threshold == UCS_UNITS_AUTO)) {
+        threshold = 0;
+    } else if (threshold == SIZE_MAX) {
+        return ucp_offer_refuse(offer_p, "UCX_RNDV_THRESH is inf");
     }
-    return UCS_OK;
+    return ucp_offer_sizes(offer_p, threshold, SIZE_MAX,
+                           ucs_linear(3 * attr->cost.latency_s +
+                                              6 * attr->cost.overhead_s,
+                                      2 * ucp_copy_s_per_byte +
+                                              1.0 / attr->cost.bandwidth_Bps));
 }
 
 static size_t pipeline_pack_start(void *dest, void *arg)
@@ -184,7 +180,9 @@ static bool pipeline_uses_zcopy(const struct ucp_request *req)
     const struct ucp_lane_model *lane = &req->send.ep->config->lane;
 
     return (lane->transport->am_zcopy != NULL) &&
-           (req->dt.dt_class != UCP_DT_GENERIC) &&
+           ucp_dt_iter_is_coarse(&req->dt,
+                                 ucs_min((unsigned)UCP_IOV_COUNT_MAX,
+                                         lane->attr.am.iov_count_max)) &&
            (lane->attr.am_zcopy_header_bytes_max >= UCP_WIRE_FRAG_BYTES) &&
            (lane->attr.am.zcopy_bytes_max > UCP_WIRE_FRAG_BYTES) &&
            (req->dt.length - req->dt.offset >=
@@ -222,9 +220,12 @@ static ucs_status_t pipeline_step(struct ucp_request *req)
     return is_matched ? pipeline_step_fragment(req) : pipeline_step_start(req);
 }
 
-static void pipeline_abort(struct ucp_request *req)
+static ucs_status_t pipeline_abort(struct ucp_request *req,
+                                   ucs_status_t        status)
 {
+    (void)status;
     ucp_ep_wait_over(req);
+    return UCS_OK;
 }
 
 static ucs_status_t pipeline_receive_start(void *arg,

@@ -8,7 +8,7 @@
  *
  *   offer()  pure: can I, for which sizes, at what cost
  *   step()   go as far as possible; called again when there is room
- *   abort()  the endpoint failed or is closed: release what state[] holds
+ *   abort()  the endpoint failed or is closed: let go of what state[] holds
  *
  * Nothing outside select.c, protos.c and the file itself names a protocol. */
 #ifndef UCP_PROTO_PROTO_H_
@@ -16,18 +16,22 @@
 
 #include "ucp/core/request.h"
 #include "ucp/dt/datatype.h"
+#include "ucs/linear.h"
 #include "uct/api/uct.h"
 
 struct ucp_context_config;
 
 /* Pieces that a protocol hands to the transport at once. A lane that takes
- * fewer sets the limit; 16 is what a cache line of descriptors needs (guess). */
+ * fewer sets the limit; 16 is what a cache line of descriptors needs (guess).
+ */
 enum { UCP_IOV_COUNT_MAX = 16 };
 
 /* How a message is sent, seen from the user. */
 enum ucp_mode {
     UCP_MODE_STANDARD,
-    UCP_MODE_SYNC, /* done when the receiver has matched it */
+    UCP_MODE_SYNC,     /* done when the receiver has matched it */
+    UCP_MODE_READY,    /* as standard; the receive is known to be posted */
+    UCP_MODE_BUFFERED, /* done inside the call, out of the attached buffer */
     UCP_MODE_COUNT
 };
 
@@ -57,12 +61,12 @@ struct ucp_query {
     const struct ucp_context_config *config;
 };
 
-/* Time to move n bytes: base_s + n * per_byte_s. */
+/* What a protocol answers to a query.
+ * reason  why not, a constant sentence, when it refuses
+ * cost    time to move n bytes; UCS_LINEAR_NEVER where it cannot be used */
 struct ucp_offer {
-    size_t bytes_min;
-    size_t bytes_max;
-    double base_s;
-    double per_byte_s;
+    const char          *reason;
+    struct ucs_piecewise cost;
 };
 
 /* A message and who receives it; arg of fn is a struct ucp_worker_iface. */
@@ -77,7 +81,9 @@ struct ucp_proto {
     const char *name;    /* "eager/immediate" */
     const char *summary; /* one line for explain */
 
-    /* @return UCS_OK, or UCS_ERR_UNSUPPORTED: not for this query. */
+    /* Answer by one of the ucp_offer_ functions below.
+     * @return UCS_OK, or UCS_ERR_UNSUPPORTED: not for this query; the reason
+     *         is set. */
     ucs_status_t (*offer)(const struct ucp_query *query,
                           struct ucp_offer       *offer_p);
 
@@ -90,8 +96,11 @@ struct ucp_proto {
      *         Other errors: it has failed. */
     ucs_status_t (*step)(struct ucp_request *req);
 
-    /* Give up; the caller completes the request. Never fails. */
-    void (*abort)(struct ucp_request *req);
+    /* Give up with that status. Never fails.
+     * @return UCS_OK: nothing is held any more, the caller completes the
+     *         request. UCS_INPROGRESS: a transport still has the buffer; the
+     *         protocol completes the request when it is given back. */
+    ucs_status_t (*abort)(struct ucp_request *req, ucs_status_t status);
 
     /* Is step() one am_short of the contiguous buffer, so that a call may do
      * that itself? */
@@ -111,6 +120,20 @@ enum { UCP_SELECT_ROW_COUNT_MAX = 8 };
 struct ucp_select_table {
     struct ucp_select_row rows[UCP_SELECT_ROW_COUNT_MAX];
 };
+
+/* Refuse, with a constant sentence for people. @return UCS_ERR_UNSUPPORTED. */
+static inline ucs_status_t ucp_offer_refuse(struct ucp_offer *offer,
+                                            const char       *reason)
+{
+    offer->reason = reason;
+    return UCS_ERR_UNSUPPORTED;
+}
+
+/* Offer the sizes from first to last at that cost; refuse when there are
+ * none. */
+UCS_MUST_USE ucs_status_t ucp_offer_sizes(struct ucp_offer *offer,
+                                          size_t bytes_first, size_t bytes_last,
+                                          struct ucs_linear cost);
 
 /* The list of protocols, NULL at its end (protos.c). */
 extern const struct ucp_proto *const ucp_protos[];

@@ -137,8 +137,10 @@ static inline bool ucp_wire_abort_decode(const uint8_t *bytes, size_t length,
     abort_p->id     = ucs_get_le64(bytes);
     abort_p->side   = bytes[8];
     abort_p->status = (ucs_status_t)(int8_t)bytes[9];
+    /* The status reaches the user, perhaps as an error pointer. */
     return (abort_p->side <= UCP_WIRE_RECEIVER) &&
-           UCS_STATUS_IS_ERR(abort_p->status);
+           UCS_STATUS_IS_ERR(abort_p->status) &&
+           (abort_p->status > UCS_ERR_LAST);
 }
 
 #endif

@@ -46,14 +46,30 @@ ucp_tag_index_bucket(const struct ucp_tag_index *index, uint64_t tag)
                            index->shift];
 }
 
-UCS_INLINE void ucp_tag_index_add(struct ucp_tag_index *index,
-                                  struct ucp_tag_node  *node)
+/* Will the next add look for more memory? */
+UCS_INLINE bool ucp_tag_index_is_full(const struct ucp_tag_index *index)
 {
-    if (ucs_unlikely(index->count >= index->grow_count)) {
+    return index->count >= index->grow_count;
+}
+
+/* Add a node without growing. */
+UCS_INLINE void ucp_tag_index_put(struct ucp_tag_index *index,
+                                  struct ucp_tag_node *node, uint64_t tag)
+{
+    struct ucs_list *bucket = ucp_tag_index_bucket(index, tag);
+
+    ++index->count;
+    node->tag = tag;
+    ucs_list_add_tail(bucket, &node->link);
+}
+
+UCS_INLINE void ucp_tag_index_add(struct ucp_tag_index *index,
+                                  struct ucp_tag_node *node, uint64_t tag)
+{
+    if (ucs_unlikely(ucp_tag_index_is_full(index))) {
         ucp_tag_index_grow(index);
     }
-    ++index->count;
-    ucs_list_add_tail(ucp_tag_index_bucket(index, node->tag), &node->link);
+    ucp_tag_index_put(index, node, tag);
 }
 
 UCS_INLINE void ucp_tag_index_remove(struct ucp_tag_index *index,

@@ -71,11 +71,15 @@ static struct ucp_tag_index *match_class(struct ucp_tag_match *match,
 }
 
 void ucp_tag_match_expect_slow(struct ucp_tag_match    *match,
-                               struct ucp_tag_expected *expected)
+                               struct ucp_tag_expected *expected, uint64_t tag,
+                               uint64_t mask)
 {
-    expected->index = match_class(match, expected->mask);
+    expected->node.tag = tag;
+    expected->mask     = mask;
+    expected->sequence = match->next_sequence++;
+    expected->index    = match_class(match, mask);
     if (expected->index != NULL) {
-        ucp_tag_index_add(expected->index, &expected->node);
+        ucp_tag_index_add(expected->index, &expected->node, tag);
     } else {
         ucs_list_add_tail(&match->others, &expected->node.link);
         ++match->others_count;
@@ -139,11 +143,9 @@ struct ucp_tag_expected *ucp_tag_match_arrived_slow(struct ucp_tag_match *match,
 void ucp_tag_match_store(struct ucp_tag_match      *match,
                          struct ucp_tag_unexpected *unexpected, uint64_t tag)
 {
-    unexpected->exact.tag  = tag;
-    unexpected->sender.tag = tag;
-    ucp_tag_index_add(&match->exact, &unexpected->exact);
+    ucp_tag_index_add(&match->exact, &unexpected->exact, tag);
     if (match->sender.buckets != NULL) {
-        ucp_tag_index_add(&match->sender, &unexpected->sender);
+        ucp_tag_index_add(&match->sender, &unexpected->sender, tag);
     }
     ucs_list_add_tail(&match->arrivals, &unexpected->arrival);
     ++match->unexpected_count;
@@ -170,7 +172,8 @@ static UCS_NOINLINE void match_learn_sender(struct ucp_tag_match *match,
         return; /* masked receives keep walking all arrivals */
     }
     ucs_list_for_each(unexpected, &match->arrivals, arrival) {
-        ucp_tag_index_add(&match->sender, &unexpected->sender);
+        ucp_tag_index_add(&match->sender, &unexpected->sender,
+                          unexpected->exact.tag);
     }
 }
 

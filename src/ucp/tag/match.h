@@ -63,26 +63,41 @@ void ucp_tag_match_cleanup(struct ucp_tag_match *match);
 /* The rare cases of the functions below: another mask than the last one, or
  * several in use. */
 void ucp_tag_match_expect_slow(struct ucp_tag_match    *match,
-                               struct ucp_tag_expected *expected);
+                               struct ucp_tag_expected *expected, uint64_t tag,
+                               uint64_t mask);
 void ucp_tag_match_unexpect_other(struct ucp_tag_match    *match,
                                   struct ucp_tag_expected *expected);
 struct ucp_tag_expected *ucp_tag_match_arrived_slow(struct ucp_tag_match *match,
                                                     uint64_t tag);
+
+/* Does a receive with this mask go into the first class, without growing? */
+UCS_INLINE bool ucp_tag_match_is_class0(const struct ucp_tag_match *match,
+                                        uint64_t                    mask)
+{
+    return (match->class_count > 0) && (match->classes[0].mask == mask) &&
+           !ucp_tag_index_is_full(&match->classes[0]);
+}
+
+/* The same as ucp_tag_match_expect() while is_class0. */
+UCS_INLINE void ucp_tag_match_expect_class0(struct ucp_tag_match    *match,
+                                            struct ucp_tag_expected *expected,
+                                            uint64_t tag, uint64_t mask)
+{
+    expected->mask     = mask;
+    expected->sequence = match->next_sequence++;
+    expected->index    = &match->classes[0];
+    ucp_tag_index_put(&match->classes[0], &expected->node, tag);
+}
 
 /* Let a receive wait behind all earlier ones. */
 UCS_INLINE void ucp_tag_match_expect(struct ucp_tag_match    *match,
                                      struct ucp_tag_expected *expected,
                                      uint64_t tag, uint64_t mask)
 {
-    expected->node.tag = tag;
-    expected->mask     = mask;
-    expected->sequence = match->next_sequence++;
-    if (ucs_likely((match->class_count > 0) &&
-                   (match->classes[0].mask == mask))) {
-        expected->index = &match->classes[0];
-        ucp_tag_index_add(expected->index, &expected->node);
+    if (ucs_likely(ucp_tag_match_is_class0(match, mask))) {
+        ucp_tag_match_expect_class0(match, expected, tag, mask);
     } else {
-        ucp_tag_match_expect_slow(match, expected);
+        ucp_tag_match_expect_slow(match, expected, tag, mask);
     }
 }
 
@@ -97,22 +112,34 @@ UCS_INLINE void ucp_tag_match_unexpect(struct ucp_tag_match    *match,
     }
 }
 
-/* A message arrived: take out the oldest receive that it matches, or NULL. */
+/* Have all receives that wait, and those before, one mask? */
+UCS_INLINE bool ucp_tag_match_is_plain(const struct ucp_tag_match *match)
+{
+    return (match->class_count == 1) && (match->others_count == 0);
+}
+
+/* The same as ucp_tag_match_arrived() while is_plain. */
 UCS_INLINE struct ucp_tag_expected *
-ucp_tag_match_arrived(struct ucp_tag_match *match, uint64_t tag)
+ucp_tag_match_arrived_plain(struct ucp_tag_match *match, uint64_t tag)
 {
     struct ucp_tag_index *index = &match->classes[0];
-    struct ucp_tag_node  *node;
+    struct ucp_tag_node  *node  = ucp_tag_index_find(index, tag, index->mask);
 
-    if (ucs_unlikely((match->class_count != 1) || (match->others_count > 0))) {
-        return ucp_tag_match_arrived_slow(match, tag);
-    }
-    node = ucp_tag_index_find(index, tag, index->mask);
-    if (node == NULL) {
+    if (ucs_unlikely(node == NULL)) {
         return NULL;
     }
     ucp_tag_index_remove(index, node);
     return ucs_container_of(node, struct ucp_tag_expected, node);
+}
+
+/* A message arrived: take out the oldest receive that it matches, or NULL. */
+UCS_INLINE struct ucp_tag_expected *
+ucp_tag_match_arrived(struct ucp_tag_match *match, uint64_t tag)
+{
+    if (ucs_likely(ucp_tag_match_is_plain(match))) {
+        return ucp_tag_match_arrived_plain(match, tag);
+    }
+    return ucp_tag_match_arrived_slow(match, tag);
 }
 
 /* Let a message wait behind all earlier ones. */

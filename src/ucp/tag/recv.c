@@ -16,6 +16,12 @@ void ucp_tag_recv_whole_slow(struct ucp_request *req, const uint8_t *data,
 {
     ucs_status_t status = UCS_ERR_MESSAGE_TRUNCATED;
 
+    if (ucs_likely((length <= req->dt.length) &&
+                   (req->dt.dt_class == UCP_DT_CONTIG))) {
+        memcpy(req->dt.contig, data, length);
+        ucp_request_complete_recv(req, UCS_OK);
+        return;
+    }
     if (length <= req->dt.length) {
         status = ucp_dt_iter_unpack(&req->dt, 0, data, length);
     }

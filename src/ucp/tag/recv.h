@@ -14,6 +14,7 @@
 #define UCP_TAG_RECV_H_
 
 #include "ucp/core/worker.h"
+#include "ucs/copy.h"
 
 enum ucp_unexpected_kind {
     UCP_UNEXPECTED_WHOLE,
@@ -91,22 +92,7 @@ UCS_INLINE struct ucp_request *ucp_tag_recv_match(struct ucp_worker *worker,
     return req;
 }
 
-/* Copy a few bytes without a call: most messages are a word or two. */
-UCS_INLINE void ucp_tag_copy(void *dest, const void *source, size_t length)
-{
-    uint64_t head, tail;
-
-    if (ucs_likely((length >= 8) && (length <= 16))) {
-        memcpy(&head, source, 8);
-        memcpy(&tail, (const char *)source + length - 8, 8);
-        memcpy(dest, &head, 8);
-        memcpy((char *)dest + length - 8, &tail, 8);
-    } else if (length > 0) {
-        memcpy(dest, source, length); /* dest may be NULL when empty */
-    }
-}
-
-/* The rare cases of ucp_tag_recv_whole(): too long, or not contiguous. */
+/* The rare cases of ucp_tag_recv_whole(): long, too long, not contiguous. */
 void ucp_tag_recv_whole_slow(struct ucp_request *req, const uint8_t *data,
                              size_t length);
 
@@ -117,8 +103,9 @@ UCS_INLINE void ucp_tag_recv_whole(struct ucp_request *req, uint64_t tag,
     req->recv.info.sender_tag = tag;
     req->recv.info.length     = length;
     if (ucs_likely((length <= req->dt.length) &&
+                   (length <= UCS_COPY_SMALL_BYTES_MAX) &&
                    (req->dt.dt_class == UCP_DT_CONTIG))) {
-        ucp_tag_copy(req->dt.contig, data, length);
+        ucs_copy_small(req->dt.contig, data, length);
         ucp_request_complete_recv(req, UCS_OK);
     } else {
         ucp_tag_recv_whole_slow(req, data, length);

@@ -9,7 +9,8 @@
 enum {
     ADDRESS_MAGIC_0  = 'C',
     ADDRESS_MAGIC_1  = 'w',
-    ADDRESS_VERSION  = 1,
+    ADDRESS_VERSION  = 2,
+    ADDRESS_CHECK_OFFSET = 3,
     CHECKSUM_BYTES   = 4,
     ADDRESS_BYTES_MIN = UCP_ADDRESS_HEADER_BYTES + CHECKSUM_BYTES,
 };
@@ -26,6 +27,21 @@ static uint32_t address_checksum(const uint8_t *bytes, size_t size_bytes)
     return sum;
 }
 
+/* CRC-8 with polynomial x^8 + x^2 + x + 1 over the head without its check:
+ * finds every change of up to eight neighbouring bits. */
+static uint8_t address_head_check(const uint8_t *bytes)
+{
+    uint8_t sum = 0;
+
+    for (unsigned i = 0; i < UCP_ADDRESS_HEAD_BYTES; ++i) {
+        sum ^= (i == ADDRESS_CHECK_OFFSET) ? 0 : bytes[i];
+        for (unsigned bit = 0; bit < 8; ++bit) {
+            sum = (uint8_t)((sum << 1) ^ ((sum & 0x80) ? 0x07 : 0));
+        }
+    }
+    return sum;
+}
+
 size_t ucp_address_encode(const struct ucp_address_view *view, uint8_t *bytes,
                           size_t size_bytes)
 {
@@ -37,7 +53,7 @@ size_t ucp_address_encode(const struct ucp_address_view *view, uint8_t *bytes,
     ucs_write_u8(&writer, ADDRESS_MAGIC_0);
     ucs_write_u8(&writer, ADDRESS_MAGIC_1);
     ucs_write_u8(&writer, ADDRESS_VERSION);
-    ucs_write_u8(&writer, 0);
+    ucs_write_u8(&writer, 0);   /* the check, below */
     ucs_write_le16(&writer, 0); /* the length, below */
     ucs_write_u8(&writer, (uint8_t)view->entry_count);
     ucs_write_u8(&writer, (uint8_t)name_length);
@@ -58,21 +74,32 @@ size_t ucp_address_encode(const struct ucp_address_view *view, uint8_t *bytes,
     }
     if (bytes != NULL) {
         ucs_put_le16(bytes + 4, (uint16_t)length);
+        bytes[ADDRESS_CHECK_OFFSET] = address_head_check(bytes);
         ucs_write_le32(&writer,
                        address_checksum(bytes, length - CHECKSUM_BYTES));
     }
     return ucs_write_ok(&writer) ? length : 0;
 }
 
-size_t ucp_address_length(const uint8_t *bytes)
+static bool address_has_magic(const uint8_t *bytes)
+{
+    return (bytes[0] == ADDRESS_MAGIC_0) && (bytes[1] == ADDRESS_MAGIC_1);
+}
+
+static bool address_head_is_whole(const uint8_t *bytes)
 {
     size_t length = ucs_get_le16(bytes + 4);
 
-    if ((bytes[0] != ADDRESS_MAGIC_0) || (bytes[1] != ADDRESS_MAGIC_1) ||
-        (length < ADDRESS_BYTES_MIN) || (length > UCP_ADDRESS_BYTES_MAX)) {
-        return 0;
-    }
-    return length;
+    return (bytes[ADDRESS_CHECK_OFFSET] == address_head_check(bytes)) &&
+           (length >= ADDRESS_BYTES_MIN) && (length <= UCP_ADDRESS_BYTES_MAX);
+}
+
+size_t ucp_address_length(const uint8_t *bytes)
+{
+    bool is_ours = address_has_magic(bytes) && (bytes[2] == ADDRESS_VERSION) &&
+                   address_head_is_whole(bytes);
+
+    return is_ours ? ucs_get_le16(bytes + 4) : UCP_ADDRESS_HEAD_BYTES;
 }
 
 static void address_read_entry(struct ucs_reader        *reader,
@@ -118,14 +145,13 @@ static void address_read_body(struct ucs_reader       *reader,
     }
 }
 
-ucs_status_t ucp_address_decode(const uint8_t *bytes, size_t size_bytes,
-                                struct ucp_address_view *view_p, char *reason)
+/* Whose bytes are these, and are they all here? */
+static ucs_status_t address_check(const uint8_t *bytes, size_t size_bytes,
+                                  char *reason)
 {
-    struct ucs_reader reader;
-    size_t            length;
+    size_t length;
 
-    if ((size_bytes < ADDRESS_BYTES_MIN) ||
-        ((length = ucp_address_length(bytes)) == 0)) {
+    if ((size_bytes < UCP_ADDRESS_HEAD_BYTES) || !address_has_magic(bytes)) {
         return address_refuse(reason, "these bytes are no worker address of "
                                       "Causeway (is the peer using another "
                                       "UCX library?)");
@@ -137,15 +163,32 @@ ucs_status_t ucp_address_decode(const uint8_t *bytes, size_t size_bytes,
                  bytes[2], ADDRESS_VERSION);
         return UCS_ERR_INVALID_ADDR;
     }
+    if (!address_head_is_whole(bytes)) {
+        return address_refuse(reason, "the address was changed on its way: "
+                                      "its head is wrong");
+    }
+    length = ucs_get_le16(bytes + 4);
     if (length > size_bytes) {
         return address_refuse(reason, "the address is cut short");
     }
     length -= CHECKSUM_BYTES;
     if (ucs_get_le32(bytes + length) != address_checksum(bytes, length)) {
-        return address_refuse(reason, "the address was changed on its way: "
-                                      "the checksum is wrong");
+        return address_refuse(reason, "the address was changed or cut on its "
+                                      "way: the checksum is wrong");
     }
-    ucs_reader_init(&reader, bytes, length);
+    return UCS_OK;
+}
+
+ucs_status_t ucp_address_decode(const uint8_t *bytes, size_t size_bytes,
+                                struct ucp_address_view *view_p, char *reason)
+{
+    ucs_status_t      status = address_check(bytes, size_bytes, reason);
+    struct ucs_reader reader;
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    ucs_reader_init(&reader, bytes, ucs_get_le16(bytes + 4) - CHECKSUM_BYTES);
     address_read_body(&reader, view_p);
     if (!ucs_read_ok(&reader) || (ucs_read_left(&reader) != 0)) {
         return address_refuse(reason, "the address is not well formed");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ucp/wireup/address.h - a worker's address as bytes.
  *
- *    0  magic 'C' 'w'      2  version 1     3  flags (0)
+ *    0  magic 'C' 'w'      2  version 2     3  check of bytes 0-7 (CRC-8)
  *    4  length of all:2    6  entries:1     7  length of the name:1
  *    8  worker id:8       16  secret:16    32  name
  *       then for each entry
@@ -9,7 +9,9 @@
  *       at the end a checksum:4 (FNV-1a) over everything before
  *
  * Little endian, any alignment. Pure. What comes from outside is decoded with
- * bounds checks; a blob with any byte changed or missing is refused. */
+ * bounds checks; a blob with any byte changed or missing is refused. The API
+ * takes blobs without their length: the first 8 bytes have a check of their
+ * own, so that a damaged length is never followed. */
 #ifndef UCP_WIREUP_ADDRESS_H_
 #define UCP_WIREUP_ADDRESS_H_
 
@@ -19,6 +21,7 @@
 enum ucp_address_limit {
     UCP_ADDRESS_ENTRY_COUNT_MAX = 32,
     UCP_ADDRESS_BYTES_MAX       = 4096, /* MPICH's limit for one blob */
+    UCP_ADDRESS_HEAD_BYTES      = 8, /* up to where its own check goes */
     UCP_ADDRESS_HEADER_BYTES    = 32,
     UCP_ADDRESS_SECRET_BYTES    = 16,
 };
@@ -43,8 +46,9 @@ struct ucp_address_view {
 size_t ucp_address_encode(const struct ucp_address_view *view, uint8_t *bytes,
                           size_t size_bytes);
 
-/* The length that a blob says it has, at most UCP_ADDRESS_BYTES_MAX; 0: not
- * an address. Reads the first 8 bytes only. */
+/* How many bytes of a blob of unknown length may be read: its length, at most
+ * UCP_ADDRESS_BYTES_MAX; only the head if it is damaged or of another version.
+ * Reads the head only. */
 size_t ucp_address_length(const uint8_t *bytes);
 
 /* Read an address; the view lends from bytes.

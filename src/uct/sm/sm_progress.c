@@ -60,14 +60,66 @@ static bool progress_chunk(struct uct_sm_iface   *iface,
     return true;
 }
 
-/* Everything but a message in the ring itself. @return how many lines to step
- * over; 0: the channel is broken. */
-static unsigned progress_other(struct uct_sm_iface   *iface,
+/* A message of one line from a source that is known: most of all messages.
+ * @return false: it is something else, nothing is done. */
+UCS_INLINE bool progress_line(struct uct_sm_iface         *iface,
+                              const struct uct_sm_channel *channel,
+                              uint64_t control, void *payload)
+{
+    size_t             length = uct_sm_control_length(control);
+    uint32_t           index  = uct_sm_control_source(control);
+    struct uct_source *source;
+
+    if (ucs_unlikely(
+            (uct_sm_control_kind(control) != UCT_SM_KIND_INLINE) ||
+            (length > UCT_SM_ONE_LINE_BYTES_MAX) ||
+            (index >= channel->source_room))) {
+        return false;
+    }
+    source = channel->sources[index];
+    if (ucs_unlikely(source == NULL)) {
+        return false;
+    }
+    (void)uct_iface_deliver(&iface->base, uct_sm_control_am_id(control), source,
+                            payload, length, 0);
+    return true;
+}
+
+/* A message in the ring. @return as below. */
+static unsigned progress_inline(struct uct_sm_iface   *iface,
+                                struct uct_sm_channel *channel,
+                                uint64_t               control)
+{
+    size_t             length     = uct_sm_control_length(control);
+    unsigned           line_count = uct_sm_record_lines(length);
+    uint32_t           index      = uct_sm_control_source(control);
+    struct uct_source *source;
+
+    if (ucs_unlikely((length > UCT_SM_RECORD_BYTES_MAX) ||
+                     (line_count > uct_sm_ring_lines_left(&channel->reader)))) {
+        uct_sm_channel_break(iface, channel, "a record that is too long");
+        return 0;
+    }
+    source = uct_sm_channel_source(channel, index);
+    if (source == NULL) {
+        uct_sm_channel_break(iface, channel, "a bad source index");
+        return 0;
+    }
+    (void)uct_iface_deliver(&iface->base, uct_sm_control_am_id(control), source,
+                            uct_sm_ring_payload(&channel->reader), length, 0);
+    return line_count;
+}
+
+/* Any record. @return how many lines to step over; 0: the channel is
+ * broken. */
+static UCS_OUTLINE unsigned progress_other(struct uct_sm_iface   *iface,
                                struct uct_sm_channel *channel, uint64_t control)
 {
     struct uct_source *source;
 
     switch (uct_sm_control_kind(control)) {
+    case UCT_SM_KIND_INLINE:
+        return progress_inline(iface, channel, control);
     case UCT_SM_KIND_PADDING:
         return uct_sm_ring_lines_left(&channel->reader);
     case UCT_SM_KIND_CLOSE:
@@ -87,36 +139,6 @@ static unsigned progress_other(struct uct_sm_iface   *iface,
     }
 }
 
-/* A message in the ring. @return as above. */
-static unsigned progress_inline(struct uct_sm_iface   *iface,
-                                struct uct_sm_channel *channel,
-                                uint64_t               control)
-{
-    size_t             length     = uct_sm_control_length(control);
-    unsigned           line_count = uct_sm_record_lines(length);
-    uint32_t           index      = uct_sm_control_source(control);
-    struct uct_source *source;
-
-    if (ucs_unlikely((length > UCT_SM_RECORD_BYTES_MAX) ||
-                     (line_count > uct_sm_ring_lines_left(&channel->reader)))) {
-        uct_sm_channel_break(iface, channel, "a record that is too long");
-        return 0;
-    }
-    if (ucs_likely((index < channel->source_room) &&
-                   (channel->sources[index] != NULL))) {
-        source = channel->sources[index];
-    } else {
-        source = uct_sm_channel_source(channel, index);
-        if (source == NULL) {
-            uct_sm_channel_break(iface, channel, "a bad source index");
-            return 0;
-        }
-    }
-    (void)uct_iface_deliver(&iface->base, uct_sm_control_am_id(control), source,
-                            uct_sm_ring_payload(&channel->reader), length, 0);
-    return line_count;
-}
-
 /* Hand up from a ring that is not empty. */
 static unsigned progress_records(struct uct_sm_iface   *iface,
                                  struct uct_sm_channel *channel,
@@ -129,13 +151,13 @@ static unsigned progress_records(struct uct_sm_iface   *iface,
     channel->is_active = true;
     do {
         uct_sm_ring_prefetch(reader);
-        if (ucs_likely(uct_sm_control_kind(control) == UCT_SM_KIND_INLINE)) {
-            line_count = progress_inline(iface, channel, control);
-        } else {
+        line_count = 1;
+        if (ucs_unlikely(!progress_line(iface, channel, control,
+                                        uct_sm_ring_payload(reader)))) {
             line_count = progress_other(iface, channel, control);
-        }
-        if (ucs_unlikely(line_count == 0)) {
-            return count;
+            if (line_count == 0) {
+                return count;
+            }
         }
         ++count;
         if (uct_sm_ring_advance(reader, line_count)) {

@@ -114,6 +114,20 @@ uct_sm_ring_is_broken(const struct uct_sm_ring_writer *writer)
     return writer->read_seen > writer->position;
 }
 
+/* Is there room for one line, as far as we have looked? */
+static inline bool uct_sm_ring_has_line(const struct uct_sm_ring_writer *writer)
+{
+    return writer->position + 1 - writer->read_seen < UCT_SM_RING_LINE_COUNT;
+}
+
+/* Where the payload of the next record begins; there is room. */
+static inline uint8_t *uct_sm_ring_next(const struct uct_sm_ring_writer *writer)
+{
+    return writer->lines +
+           (writer->position % UCT_SM_RING_LINE_COUNT) * UCT_SM_LINE_BYTES +
+           UCT_SM_CONTROL_BYTES;
+}
+
 /* Find room for a record of line_count lines, up to
  * UCT_SM_RECORD_LINE_COUNT_MAX.
  * @return where its payload goes, 8 bytes into a line; NULL: no room. */
@@ -129,9 +143,8 @@ static inline uint8_t *uct_sm_ring_reserve(struct uct_sm_ring_writer *writer,
         if (!uct_sm_ring_reserve_slow(writer, line_count)) {
             return NULL;
         }
-        line = writer->position % UCT_SM_RING_LINE_COUNT;
     }
-    return writer->lines + line * UCT_SM_LINE_BYTES + UCT_SM_CONTROL_BYTES;
+    return uct_sm_ring_next(writer);
 }
 
 /* Make sure that the line at `position` cannot be taken for a record of its

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ucs/assert.h"
+#include "ucs/copy.h"
 #include "uct/base/iov.h"
 #include "uct/base/pending.h"
 
@@ -48,27 +49,38 @@ static ucs_status_t send_prepare(struct uct_sm_ep *ep, unsigned flags)
     return UCS_OK;
 }
 
-/* Copy up to 48 bytes; a call of memcpy costs more than the bytes. */
-UCS_INLINE void send_copy_small(uint8_t *dest, const uint8_t *source,
-                                size_t length)
+/* A short message of any length, or one that meets an obstacle. */
+static UCS_OUTLINE ucs_status_t short_any(struct uct_sm_ep *ep, uint8_t am_id,
+                                          uint64_t header, const void *payload,
+                                          size_t length, unsigned flags)
 {
-    if (length >= 16) {
-        if (length > 32) {
-            memcpy(dest + 16, source + 16, 16);
-        }
-        memcpy(dest, source, 16);
-        memcpy(dest + length - 16, source + length - 16, 16);
-    } else if (length >= 8) {
-        memcpy(dest, source, 8);
-        memcpy(dest + length - 8, source + length - 8, 8);
-    } else if (length >= 4) {
-        memcpy(dest, source, 4);
-        memcpy(dest + length - 4, source + length - 4, 4);
-    } else if (length > 0) {
-        dest[0]          = source[0];
-        dest[length / 2] = source[length / 2];
-        dest[length - 1] = source[length - 1];
+    struct uct_sm_peer *peer       = ep->peer;
+    size_t              total      = length + sizeof(header);
+    unsigned            line_count = uct_sm_record_lines(total);
+    ucs_status_t        status;
+    uint8_t            *data;
+
+    status = send_prepare(ep, flags);
+    if (ucs_unlikely(status != UCS_OK)) {
+        return status;
     }
+    if (ucs_unlikely(total > UCT_SM_SHORT_BYTES_MAX)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    data = uct_sm_ring_reserve(&peer->writer, line_count);
+    if (ucs_unlikely(data == NULL)) {
+        return send_refuse(ep, line_count, false, flags);
+    }
+    memcpy(data, &header, sizeof(header));
+    if (length > 0) {
+        memcpy(data + sizeof(header), payload, length);
+    }
+    uct_sm_ring_commit(&peer->writer,
+                       ep->control |
+                           uct_sm_control(UCT_SM_KIND_INLINE, am_id, 0, total),
+                       line_count);
+    uct_sm_doorbell_ring(peer);
+    return UCS_OK;
 }
 
 ucs_status_t uct_sm_am_short(struct uct_ep *base, uint8_t am_id,
@@ -78,38 +90,21 @@ ucs_status_t uct_sm_am_short(struct uct_ep *base, uint8_t am_id,
     struct uct_sm_ep   *ep    = ucs_container_of(base, struct uct_sm_ep, base);
     struct uct_sm_peer *peer  = ep->peer;
     size_t              total = length + sizeof(header);
-    ucs_status_t        status;
-    unsigned            line_count;
     uint8_t            *data;
 
-    status = send_prepare(ep, flags);
-    if (ucs_unlikely(status != UCS_OK)) {
-        return status;
+    if (ucs_unlikely(!ep->is_ready ||
+                     (base->pending_state != UCT_PENDING_NONE) ||
+                     (total > UCT_SM_ONE_LINE_BYTES_MAX) ||
+                     !uct_sm_ring_has_line(&peer->writer))) {
+        return short_any(ep, am_id, header, payload, length, flags);
     }
-    if (ucs_likely(total <= UCT_SM_ONE_LINE_BYTES_MAX)) {
-        line_count = 1;
-        data       = uct_sm_ring_reserve(&peer->writer, 1);
-        if (ucs_unlikely(data == NULL)) {
-            return send_refuse(ep, 1, false, flags);
-        }
-        memcpy(data, &header, sizeof(header));
-        send_copy_small(data + sizeof(header), payload, length);
-    } else {
-        if (ucs_unlikely(total > UCT_SM_SHORT_BYTES_MAX)) {
-            return UCS_ERR_INVALID_PARAM;
-        }
-        line_count = uct_sm_record_lines(total);
-        data       = uct_sm_ring_reserve(&peer->writer, line_count);
-        if (ucs_unlikely(data == NULL)) {
-            return send_refuse(ep, line_count, false, flags);
-        }
-        memcpy(data, &header, sizeof(header));
-        memcpy(data + sizeof(header), payload, length);
-    }
+    data = uct_sm_ring_next(&peer->writer);
+    memcpy(data, &header, sizeof(header));
+    ucs_copy_small(data + sizeof(header), payload, length);
     uct_sm_ring_commit(&peer->writer,
                        ep->control |
                            uct_sm_control(UCT_SM_KIND_INLINE, am_id, 0, total),
-                       line_count);
+                       1);
     uct_sm_doorbell_ring(peer);
     return UCS_OK;
 }
