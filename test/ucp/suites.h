@@ -30,6 +30,8 @@ extern const struct test_suite soak_suite;
 extern const struct test_suite strided_suite;
 extern const struct test_suite tag_recv_suite;
 extern const struct test_suite tag_send_suite;
+extern const struct test_suite trace_suite;
+extern const struct test_suite trace_file_suite;
 extern const struct test_suite unexpected_suite;
 extern const struct test_suite wakeup_suite;
 extern const struct test_suite worker_suite;

@@ -32,6 +32,8 @@ int main(int argc, char **argv)
             &strided_suite,
             &tag_recv_suite,
             &tag_send_suite,
+            &trace_suite,
+            &trace_file_suite,
             &unexpected_suite,
             &wakeup_suite,
             &worker_suite,

@@ -30,6 +30,7 @@ int main(int argc, char **argv)
         &log_suite,
         &mpool_suite,
         &netif_suite,
+        &path_suite,
         &queue_suite,
         &ranges_suite,
         &sockaddr_suite,

@@ -59,6 +59,12 @@ static const struct ucs_config_entry config_entries[] = {
          .offset       = offsetof(struct ucp_context_config, rcache_count_max),
          .type         = UCS_CONFIG_TYPE_UINT,
          .doc          = "Keep at most so many registrations."},
+        {.name         = "TRACE_FILE",
+         .default_text = "",
+         .offset       = offsetof(struct ucp_context_config, trace_file),
+         .type         = UCS_CONFIG_TYPE_STRING,
+         .doc = "Write what each message does into this file, for Perfetto; "
+                "%p is the process, %h the host. Empty: no trace."},
         {0},
 };
 

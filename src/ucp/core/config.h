@@ -20,6 +20,7 @@ struct ucp_context_config {
     int                         rcache_enable;
     size_t                      rcache_bytes_max;
     unsigned                    rcache_count_max;
+    char                       *trace_file;
 };
 
 extern const struct ucs_config_table ucp_context_config_table;

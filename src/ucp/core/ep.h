@@ -75,7 +75,8 @@ struct ucp_eager_partial {
  * receives         recv.ep_link of receives whose fragments come from here
  * unexpected       link of stored messages that need an answer to here
  * source           where the peer's messages come from, NULL: not yet, ended
- * index            this is the n-th endpoint of its peer */
+ * index            this is the n-th endpoint of its peer
+ * trace_row        its row in worker->trace, if there is one */
 struct ucp_ep {
     struct ucp_worker          *worker;
     struct uct_ep              *message_ep;
@@ -94,6 +95,7 @@ struct ucp_ep {
     struct uct_source          *source;
     struct ucp_peer            *peer;
     uint32_t                    index;
+    uint32_t                    trace_row;
     struct ucs_list             worker_link;
     struct ucp_ep_options       options;
 };
@@ -111,6 +113,10 @@ UCS_MUST_USE ucs_status_t ucp_ep_open(struct ucp_worker *worker,
 /* Nobody needs this endpoint any more: complete what is left with status and
  * put it on worker->ended. */
 void ucp_ep_end(struct ucp_ep *ep, ucs_status_t status);
+
+/* The same, but what is left completes when the endpoint is freed, so from
+ * progress: nothing calls back in here. */
+void ucp_ep_detach(struct ucp_ep *ep, ucs_status_t status);
 
 /* Free the ended endpoints; not inside a callback of a transport. */
 void ucp_eps_reap(struct ucp_worker *worker);

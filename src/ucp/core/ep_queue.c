@@ -7,6 +7,7 @@
  * Called again by the lane's pending callback. */
 #include "ucp/core/ep.h"
 
+#include "ucp/core/trace.h"
 #include "ucp/core/worker.h"
 #include "ucp/wireup/peer.h"
 #include "ucs/log.h"
@@ -151,7 +152,7 @@ static bool drain_messages(struct ucp_ep *ep)
 
     while ((elem = ucs_queue_pull(&ep->messages)) != NULL) {
         req    = ucs_container_of(elem, struct ucp_request, send.queue);
-        status = req->send.proto->step(req);
+        status = ucp_trace_step(req);
         if (status == UCS_ERR_WOULD_BLOCK) {
             ucs_queue_push_head(&ep->messages, elem);
             return false;
@@ -169,7 +170,7 @@ static bool drain_bulk(struct ucp_ep *ep)
 
     while ((elem = ucs_queue_pull(&ep->bulk)) != NULL) {
         req    = ucs_container_of(elem, struct ucp_request, send.queue);
-        status = req->send.proto->step(req);
+        status = ucp_trace_step(req);
         if (status == UCS_ERR_WOULD_BLOCK) {
             ucs_queue_push_head(&ep->bulk, elem);
             return false;
@@ -206,7 +207,7 @@ void ucp_ep_drain(struct ucp_ep *ep)
     }
 }
 
-ucs_status_t ucp_ep_submit(struct ucp_ep *ep, struct ucp_request *req)
+static ucs_status_t ep_submit(struct ucp_ep *ep, struct ucp_request *req)
 {
     ucs_status_t status = UCS_ERR_WOULD_BLOCK;
 
@@ -216,7 +217,7 @@ ucs_status_t ucp_ep_submit(struct ucp_ep *ep, struct ucp_request *req)
     if (!(ep->flags & UCP_EP_DRAINING) && ucs_queue_is_empty(&ep->messages)) {
         status = ep_introduce(ep);
         if (status == UCS_OK) {
-            status = req->send.proto->step(req);
+            status = ucp_trace_step(req);
         }
     }
     if (status == UCS_ERR_WOULD_BLOCK) {
@@ -232,6 +233,11 @@ ucs_status_t ucp_ep_submit(struct ucp_ep *ep, struct ucp_request *req)
         ep_update_fast_path(ep);
     }
     return status;
+}
+
+ucs_status_t ucp_ep_submit(struct ucp_ep *ep, struct ucp_request *req)
+{
+    return ucp_trace_submit(ep, req, ep_submit);
 }
 
 void ucp_ep_submit_bulk(struct ucp_ep *ep, struct ucp_request *req)

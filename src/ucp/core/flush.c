@@ -210,5 +210,5 @@ ucs_status_t ucp_close_flush(struct ucp_ep *ep, struct ucp_request *req)
 void ucp_close_force(struct ucp_ep *ep)
 {
     ep->flags |= UCP_EP_CLOSING;
-    ucp_ep_end(ep, UCS_ERR_CANCELED);
+    ucp_ep_detach(ep, UCS_ERR_CANCELED);
 }

@@ -45,6 +45,7 @@ enum ucp_request_flag {
     UCP_REQUEST_SYNC       = 1 << 6, /* completes after the match */
     UCP_REQUEST_QUEUED     = 1 << 7, /* in one of its endpoint's queues */
     UCP_REQUEST_ON_EP_LIST = 1 << 8, /* in ep->requests: waits for the peer */
+    UCP_REQUEST_TRACED     = 1 << 15, /* its end goes into the trace */
 };
 
 enum {
@@ -150,12 +151,19 @@ static inline void ucp_request_put(struct ucp_request *req)
     }
 }
 
+/* Write the end of a request into the trace (core/trace.h). */
+void ucp_trace_request_end(struct ucp_request *req, ucs_status_t status);
+
 /* Complete a send-like request. */
 static inline void ucp_request_complete_send(struct ucp_request *req,
                                              ucs_status_t        status)
 {
     uint32_t flags = req->flags;
 
+    if (ucs_unlikely(flags & UCP_REQUEST_TRACED)) {
+        ucp_trace_request_end(req, status);
+        flags = req->flags;
+    }
     ucp_request_finish(req, flags, status);
     if (flags & UCP_REQUEST_CALLBACK) {
         req->cb.send(ucp_request_pointer(req), status, req->user_data);

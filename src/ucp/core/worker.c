@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "ucp/core/trace.h"
 #include "ucp/core/worker_config.h"
 #include "ucp/tag/recv.h"
 #include "ucp/wireup/peer.h"
@@ -129,6 +130,7 @@ static ucs_status_t worker_open_iface(struct ucp_worker *worker,
     wiface->iface->transport->iface_query(wiface->iface, &wiface->attr);
     ucp_protos_set_handlers(wiface->iface, wiface);
     ucp_peer_set_handler(wiface);
+    ucp_trace_iface(wiface);
     worker_add_to_poll(worker, wiface);
     ++worker->iface_count;
     return UCS_OK;
@@ -205,6 +207,7 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     if (status != UCS_OK) {
         goto free_worker;
     }
+    ucp_trace_open(worker);
     status = worker_open_ifaces(worker);
     if (status != UCS_OK) {
         goto cleanup_pools;
@@ -219,6 +222,7 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
 close_ifaces:
     worker_close_ifaces(worker);
 cleanup_pools:
+    ucp_trace_close(worker);
     worker_cleanup_pools(worker);
 free_worker:
     pthread_mutex_destroy(&worker->lock);
@@ -241,6 +245,7 @@ void ucp_worker_close(struct ucp_worker *worker)
     /* Stored messages may hold buffers of interfaces. */
     ucp_unexpected_drop_all(worker);
     worker_close_ifaces(worker);
+    ucp_trace_close(worker);
     worker_cleanup_pools(worker);
     ucp_worker_configs_cleanup(worker);
     pthread_mutex_destroy(&worker->lock);

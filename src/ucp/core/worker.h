@@ -63,7 +63,8 @@ struct ucp_tag_queues {
  * ids           requests that a peer may name
  * peers         by worker id: struct ucp_peer
  * ended         endpoints without a user; freed outside of callbacks
- * bad_ids       messages with a late or forged id, dropped */
+ * bad_ids       messages with a late or forged id, dropped
+ * trace         what each message did (trace.h), NULL: not written */
 struct ucp_worker {
     bool                      is_multi;
     bool                      has_tag; /* UCP_FEATURE_TAG */
@@ -90,6 +91,7 @@ struct ucp_worker {
     struct ucp_slow_iface     slow[UCP_DEVICE_COUNT_MAX];
     struct ucs_list           ended;
     uint64_t                  bad_ids;
+    struct ucp_trace         *trace;
 };
 
 UCS_MUST_USE ucs_status_t
