@@ -24,6 +24,7 @@ extern const struct test_suite op_suite;
 extern const struct test_suite peer_suite;
 extern const struct test_suite pipeline_send_suite;
 extern const struct test_suite processes_suite;
+extern const struct test_suite reg_cache_suite;
 extern const struct test_suite request_suite;
 extern const struct test_suite rndv_suite;
 extern const struct test_suite select_suite;

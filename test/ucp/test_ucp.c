@@ -26,6 +26,7 @@ int main(int argc, char **argv)
             &peer_suite,
             &pipeline_send_suite,
             &processes_suite,
+            &reg_cache_suite,
             &request_suite,
             &rndv_suite,
             &select_suite,

@@ -19,6 +19,9 @@ struct ucp_context_config {
     uint64_t                    keepalive_interval_ns;
     uint64_t                    failure_bound_none_ns;
     uint64_t                    failure_bound_peer_ns;
+    int                         rcache_enable;
+    size_t                      rcache_bytes_max;
+    unsigned                    rcache_count_max;
     char                       *trace_file;
 };
 

@@ -201,6 +201,9 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     worker->options  = *options;
     worker->is_multi = (options->thread_mode == UCS_THREAD_MODE_MULTI);
     worker->has_tag  = context->options.features & UCP_FEATURE_TAG;
+    if (worker->is_multi) {
+        ucp_reg_cache_share(&context->regs);
+    }
     ucs_list_init(&worker->eps);
     ucs_list_init(&worker->ended);
     ucs_list_init(&worker->configs);
