@@ -270,6 +270,8 @@ static void room__soak(const struct test_param *param)
         } else if (received < sent) {
             receive_pattern(&pair, lengths[received], (unsigned)received);
             ++received;
+        } else {
+            pair_progress(&pair);
         }
     }
     detach(&pair);
@@ -449,6 +451,7 @@ static void end__of_the_endpoint_is_counted(const struct test_param *param)
         ck_assert_int_eq(pair_wait(&pair, ucp_ep_close_nbx(pair.eps[0], how)),
                          UCS_OK);
         pair.eps[0] = NULL;
+        pair_settle(&pair);
         ck_assert_uint_eq(query(&pair).lost_count, 1);
         ck_assert_uint_eq(query(&pair).used_count, 0);
         ck_assert_int_eq(pair.error_count[0], 0);
