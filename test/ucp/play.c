@@ -165,7 +165,6 @@ void play_receive(struct play *play)
                          count, TAG, UINT64_MAX, &param);
     side->is_posted = true;
 }
-}
 
 void play_start(struct play *play)
 {
