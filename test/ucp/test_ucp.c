@@ -8,6 +8,8 @@ int main(int argc, char **argv)
 {
     static const struct test_suite *const suites[] = {
             &address_suite,
+            &arrows_eager_suite,
+            &arrows_pipeline_suite,
             &buffered_one_suite,
             &buffered_suite,
             &config_suite,
