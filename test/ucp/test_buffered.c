@@ -219,10 +219,9 @@ static void room__is_asked_for_before(const struct test_param *param)
 /* As many as the header says, while nobody receives. */
 static void room__is_what_the_header_promises(const struct test_param *param)
 {
-    static const struct pair_setup rndv = {.tls = "sm", .rndv_threshold = "0"};
-    struct pair                    pair;
-    size_t                         lengths[40];
-    size_t                         sum = 0;
+    struct pair pair;
+    size_t      lengths[40];
+    size_t      sum = 0;
 
     (void)param;
     pair_open_setup(&pair, &rndv, 0, UCP_ERR_HANDLING_MODE_PEER);
@@ -341,10 +340,9 @@ static void reattach(void *request, ucs_status_t status, void *user_data)
 
 static void detach__callback_may_attach_again(const struct test_param *param)
 {
-    static const struct pair_setup rndv = {.tls = "sm", .rndv_threshold = "0"};
-    struct pair                    pair;
-    ucp_request_param_t            how;
-    void                          *request;
+    struct pair         pair;
+    ucp_request_param_t how;
+    void               *request;
 
     (void)param;
     pair_open_setup(&pair, &rndv, 0, UCP_ERR_HANDLING_MODE_PEER);
@@ -427,8 +425,7 @@ static void end__of_the_peer_is_counted(const struct test_param *param)
 /* What nobody has matched goes with the endpoint. */
 static void end__of_the_endpoint_is_counted(const struct test_param *param)
 {
-    static const struct pair_setup rndv = {.tls = "sm", .rndv_threshold = "0"};
-    struct pair                    pair;
+    struct pair pair;
 
     (void)param;
     for (int force = 0; force < 2; ++force) {
