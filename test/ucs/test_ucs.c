@@ -32,12 +32,14 @@ int main(int argc, char **argv)
         &netif_suite,
         &path_suite,
         &queue_suite,
+        &ranges_suite,
         &sockaddr_suite,
         &socket_suite,
         &status_suite,
         &strbuf_suite,
         &timer_suite,
         &units_suite,
+        &unmap_suite,
         NULL,
     };
 
