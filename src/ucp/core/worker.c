@@ -195,7 +195,7 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     ucs_status_t       status;
 
     if (worker == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a worker", sizeof(*worker));
     }
     worker->context  = context;
     worker->options  = *options;
