@@ -8,6 +8,8 @@ int main(int argc, char **argv)
 {
     static const struct test_suite *const suites[] = {
             &address_suite,
+            &arrows_eager_suite,
+            &arrows_pipeline_suite,
             &config_suite,
             &context_suite,
             &datatype_suite,
@@ -19,6 +21,7 @@ int main(int argc, char **argv)
             &ep_suite,
             &ep_loop_suite,
             &flush_suite,
+            &fragment_suite,
             &lanes_suite,
             &match_suite,
             &mem_suite,
@@ -30,6 +33,7 @@ int main(int argc, char **argv)
             &request_suite,
             &rkey_suite,
             &rkey_wire_suite,
+            &rndv_suite,
             &select_suite,
             &soak_suite,
             &strided_suite,

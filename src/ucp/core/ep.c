@@ -8,6 +8,7 @@
 
 #include "ucp/core/trace.h"
 #include "ucp/core/worker.h"
+#include "ucp/proto/rndv.h"
 #include "ucp/tag/recv.h"
 #include "ucp/wireup/lanes.h"
 #include "ucp/wireup/peer.h"
@@ -129,7 +130,11 @@ static void ep_abort_receives(struct ucp_ep *ep, ucs_status_t status)
     while (!ucs_list_is_empty(&ep->receives)) {
         req = ucs_list_first(&ep->receives, struct ucp_request, recv.ep_link);
         ep_hush(req);
-        ucp_tag_recv_end(req, status);
+        if (req->recv.rndv != NULL) {
+            ucp_rndv_abort(req->recv.rndv, status);
+        } else {
+            ucp_tag_recv_end(req, status);
+        }
     }
 }
 
@@ -140,8 +145,10 @@ static void ep_abort_sends(struct ucp_ep *ep, ucs_status_t status)
     while ((elem = ucs_queue_pull(&ep->control)) != NULL) {
         ucs_mpool_put(elem);
     }
+    while ((elem = ucs_queue_pull(&ep->bulk)) != NULL) {
+        ucs_container_of(elem, struct ucp_bulk, queue)->is_queued = false;
+    }
     ep_abort_queue(&ep->messages, status);
-    ep_abort_queue(&ep->bulk, status);
     while (!ucs_list_is_empty(&ep->requests)) {
         ep_abort_request(ucs_list_first(&ep->requests, struct ucp_request,
                                         send.ep_link),

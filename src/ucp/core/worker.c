@@ -7,6 +7,7 @@
 
 #include "ucp/core/trace.h"
 #include "ucp/core/worker_config.h"
+#include "ucp/proto/rndv.h"
 #include "ucp/tag/recv.h"
 #include "ucp/wireup/peer.h"
 #include "ucs/clock.h"
@@ -63,14 +64,20 @@ static ucs_status_t worker_init_pools(struct ucp_worker *worker)
     if (status != UCS_OK) {
         goto cleanup_requests;
     }
-    status = ucp_tag_queues_init(worker);
+    status = ucp_rndv_pools_init(worker);
     if (status != UCS_OK) {
         goto cleanup_controls;
+    }
+    status = ucp_tag_queues_init(worker);
+    if (status != UCS_OK) {
+        goto cleanup_rndvs;
     }
     ucsi_idmap_init(&worker->ids);
     ucsi_hash_init(&worker->peers, worker->id);
     return UCS_OK;
 
+cleanup_rndvs:
+    ucp_rndv_pools_cleanup(worker);
 cleanup_controls:
     ucsi_mpool_cleanup(&worker->controls, false);
 cleanup_requests:
@@ -83,6 +90,7 @@ static void worker_cleanup_pools(struct ucp_worker *worker)
     ucp_tag_queues_cleanup(worker);
     ucp_peers_cleanup(worker);
     ucsi_idmap_cleanup(&worker->ids);
+    ucp_rndv_pools_cleanup(worker);
     ucsi_mpool_cleanup(&worker->controls, false);
     ucsi_mpool_cleanup(&worker->requests,
                        !worker->options.ignore_request_leak &&

@@ -76,6 +76,8 @@ struct ucp_worker {
     struct ucp_tag_queues     tag;
     struct ucs_mpool          requests;
     struct ucs_mpool          controls;
+    struct ucs_mpool          rndvs;  /* struct ucp_rndv */
+    struct ucs_mpool          pieces; /* struct ucp_piece */
     struct ucs_idmap          ids;
     struct ucp_context       *context;
     struct ucp_worker_options options;
