@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* breaks.c - the ways to break a conversation, and what must still hold.
- *
- * A way is applied while arrow k is on the wire and has not arrived; for
- * k = number of arrows, after the last. What is allowed afterwards:
- *
- *   WHOLE   nothing was lost: both ends as drawn
- *   LIE     as WHOLE, and the receiver of the lie has counted a bad id
- *   CUT     each end completes, with an error or as drawn; a receive that
- *           nothing has matched can be cancelled */
+/* breaks.c - play a scenario again and again, each time broken in another way
+ * (ways.h) or at another arrow, and judge what is left. */
 #include "ucp/breaks.h"
 
 #include <stdio.h>
@@ -15,247 +8,9 @@
 #include <string.h>
 
 #include "ucp/arrows.h"
-#include "ucs/bytes.h"
+#include "ucp/ways.h"
 
-enum {
-    COPY_BYTES        = 64 << 10,
-    FIELD_BYTES       = 8,
-    REPORT_BYTES      = 16000,
-    BREAK_ARROW_COUNT = 30
-};
-
-enum outcome { WHOLE, LIE, CUT };
-
-/* The message that a way is about; bytes [length]. */
-struct copy {
-    uint64_t channel;
-    unsigned to;
-    uint8_t  am_id;
-    size_t   length;
-    uint8_t *bytes;
-};
-
-struct way {
-    const char  *name;
-    enum outcome outcome;
-    /* Before the arrow arrives; NULL: nothing. @return false: this way means
-     * nothing here. */
-    bool (*before)(struct play *play, struct copy *copy);
-    /* After it arrived. */
-    void (*after)(struct play *play, const struct copy *copy);
-    /* After both are complete. */
-    void (*late)(struct play *play, const struct copy *copy);
-    bool needs_answer; /* only messages that name a request */
-    /* Or a fault at the k-th operation. */
-    struct mock_fault fault;
-};
-
-/* ---- cancel, close, death ---- */
-
-static bool kill_side(struct play *play, int side)
-{
-    play->mock->kill((unsigned)side);
-    play->sides[side].is_dead = true;
-    return true;
-}
-
-static bool way_kill_sender(struct play *play, struct copy *copy)
-{
-    (void)copy;
-    return kill_side(play, 0);
-}
-
-static bool way_kill_receiver(struct play *play, struct copy *copy)
-{
-    (void)copy;
-    return kill_side(play, 1);
-}
-
-static bool cancel_side(struct play *play, int side)
-{
-    if (play_is_done(play, side) ||
-        !UCS_PTR_IS_PTR(play->sides[side].request)) {
-        return false;
-    }
-    ucp_request_cancel(play->pair.workers[side], play->sides[side].request);
-    return true;
-}
-
-static bool way_cancel_send(struct play *play, struct copy *copy)
-{
-    (void)copy;
-    return cancel_side(play, 0);
-}
-
-static bool way_cancel_receive(struct play *play, struct copy *copy)
-{
-    (void)copy;
-    return cancel_side(play, 1);
-}
-
-static bool close_side(struct play *play, int side,
-                       const ucp_request_param_t *param)
-{
-    play->sides[side].close = ucp_ep_close_nbx(play->pair.eps[side], param);
-    play->pair.eps[side]    = NULL;
-    if (UCS_PTR_IS_ERR(play->sides[side].close)) {
-        play_problem(
-            play, "close: %s",
-            ucs_status_string(UCS_PTR_STATUS(play->sides[side].close)));
-    }
-    return true;
-}
-
-static bool way_flush_sender(struct play *play, struct copy *copy)
-{
-    (void)copy;
-    return close_side(play, 0, &pair_no_param);
-}
-
-static bool way_flush_receiver(struct play *play, struct copy *copy)
-{
-    (void)copy;
-    return close_side(play, 1, &pair_no_param);
-}
-
-static bool way_force_sender(struct play *play, struct copy *copy)
-{
-    (void)copy;
-    return close_side(play, 0, &pair_force_param);
-}
-
-static bool way_force_receiver(struct play *play, struct copy *copy)
-{
-    (void)copy;
-    return close_side(play, 1, &pair_force_param);
-}
-
-/* ---- copies and lies ---- */
-
-static void say(struct play *play, const struct copy *copy)
-{
-    (void)play->mock->inject(copy->channel, copy->to, copy->am_id, copy->bytes,
-                             copy->length);
-    play_quiet(play);
-}
-
-static void way_say_again(struct play *play, const struct copy *copy)
-{
-    say(play, copy);
-}
-
-/* @param at  where the field lies; -1: the message has none. */
-static bool lie(struct play *play, struct copy *copy, int at, uint64_t change)
-{
-    uint64_t value;
-
-    if ((at < 0) || ((size_t)at + FIELD_BYTES > copy->length)) {
-        return false;
-    }
-    value = ucs_get_le64(copy->bytes + at);
-    ucs_put_le64(copy->bytes + at, value ^ change);
-    say(play, copy);
-    return true;
-}
-
-static const struct arrow_kind *kind_of(const struct copy *copy)
-{
-    struct mock_event event = {.type = MOCK_AM, .am_id = copy->am_id};
-
-    return arrow_kind_of(&event);
-}
-
-static bool way_lie_index(struct play *play, struct copy *copy)
-{
-    return lie(play, copy, kind_of(copy)->id, 1);
-}
-
-static bool way_lie_generation(struct play *play, struct copy *copy)
-{
-    return lie(play, copy, kind_of(copy)->id, 1ull << 32);
-}
-
-static bool way_lie_offset(struct play *play, struct copy *copy)
-{
-    return lie(play, copy, kind_of(copy)->offset, 1ull << 40);
-}
-
-static bool way_lie_length(struct play *play, struct copy *copy)
-{
-    return lie(play, copy, kind_of(copy)->length, 1ull << 40);
-}
-
-static bool way_lie_cut(struct play *play, struct copy *copy)
-{
-    copy->length = ucs_min(copy->length, (size_t)7);
-    say(play, copy);
-    return true;
-}
-
-static bool way_lie_stranger(struct play *play, struct copy *copy)
-{
-    copy->channel = 0;
-    say(play, copy);
-    return true;
-}
-
-static bool way_lie_other(struct play *play, struct copy *copy)
-{
-    copy->channel = play->sides[1 - copy->to].other_channel;
-    say(play, copy);
-    return true;
-}
-
-#define WAY_FAULT(_op, _host, _count, _status, _late)                          \
-    {                                                                          \
-        .op = _op, .host = _host, .count = _count, .status = _status,          \
-        .late = _late                                                          \
-    }
-
-static const struct way ways[] = {
-    {"kill_sender", CUT, .before = way_kill_sender},
-    {"kill_receiver", CUT, .before = way_kill_receiver},
-    {"cancel_send", CUT, .before = way_cancel_send},
-    {"cancel_receive", CUT, .before = way_cancel_receive},
-    {"flush_sender", CUT, .before = way_flush_sender},
-    {"flush_receiver", CUT, .before = way_flush_receiver},
-    {"force_sender", CUT, .before = way_force_sender},
-    {"force_receiver", CUT, .before = way_force_receiver},
-    {"twice", LIE, .after = way_say_again, .needs_answer = true},
-    {"late", LIE, .late = way_say_again, .needs_answer = true},
-    {"wrong_index", LIE, .before = way_lie_index, .needs_answer = true},
-    {"wrong_generation", LIE, .before = way_lie_generation,
-     .needs_answer = true},
-    {"wrong_offset", LIE, .before = way_lie_offset, .needs_answer = true},
-    {"wrong_length", LIE, .before = way_lie_length, .needs_answer = true},
-    {"cut_short", LIE, .before = way_lie_cut, .needs_answer = true},
-    {"of_a_stranger", LIE, .before = way_lie_stranger, .needs_answer = true},
-    {"of_another_endpoint", LIE, .before = way_lie_other, .needs_answer = true},
-    {"sender_refused_once", WHOLE,
-     .fault = WAY_FAULT(MOCK_ANY_SEND, 0, 1, UCS_ERR_WOULD_BLOCK, false)},
-    {"sender_refused_long", WHOLE,
-     .fault = WAY_FAULT(MOCK_ANY_SEND, 0, 7, UCS_ERR_WOULD_BLOCK, false)},
-    {"receiver_refused_once", WHOLE,
-     .fault = WAY_FAULT(MOCK_ANY_SEND, 1, 1, UCS_ERR_WOULD_BLOCK, false)},
-    {"receiver_refused_long", WHOLE,
-     .fault = WAY_FAULT(MOCK_ANY_SEND, 1, 7, UCS_ERR_WOULD_BLOCK, false)},
-    {"sender_cannot_register", WHOLE,
-     .fault = WAY_FAULT(MOCK_REGISTER, 0, 1, UCS_ERR_IO_ERROR, false)},
-    {"receiver_cannot_register", WHOLE,
-     .fault = WAY_FAULT(MOCK_REGISTER, 1, 1, UCS_ERR_IO_ERROR, false)},
-    {"sender_cannot_use_key", WHOLE,
-     .fault = WAY_FAULT(MOCK_UNPACK_KEY, 0, 1, UCS_ERR_INVALID_PARAM, false)},
-    {"receiver_cannot_use_key", WHOLE,
-     .fault = WAY_FAULT(MOCK_UNPACK_KEY, 1, 1, UCS_ERR_INVALID_PARAM, false)},
-    {"put_fails", WHOLE,
-     .fault = WAY_FAULT(MOCK_PUT_ZCOPY, 0, 1, UCS_ERR_IO_ERROR, false)},
-    {"put_fails_late", WHOLE,
-     .fault = WAY_FAULT(MOCK_PUT_ZCOPY, 0, 1, UCS_ERR_IO_ERROR, true)},
-    {"get_fails", WHOLE,
-     .fault = WAY_FAULT(MOCK_GET_ZCOPY, 1, 1, UCS_ERR_IO_ERROR, false)},
-    {"get_fails_late", WHOLE,
-     .fault = WAY_FAULT(MOCK_GET_ZCOPY, 1, 1, UCS_ERR_IO_ERROR, true)},
-};
+enum { COPY_BYTES = 64 << 10, REPORT_BYTES = 16000, BREAK_ARROW_COUNT = 30 };
 
 /* ---- one run ---- */
 
@@ -331,7 +86,7 @@ static void end_of_cut(struct play *play, const struct way *way)
             play_receive(play);
             play_run(play);
         }
-        (void)cancel_side(play, 1);
+        (void)way_cancel_side(play, 1);
         play_run(play);
     }
     if (play->sides[0].is_dead || play_is_done(play, 0) ||
@@ -339,8 +94,8 @@ static void end_of_cut(struct play *play, const struct way *way)
         return;
     }
     receive_the_rest(play);
-    if (!play_is_done(play, 0) && (way->before == way_force_receiver)) {
-        (void)close_side(play, 0, &pair_no_param);
+    if (!play_is_done(play, 0) && way->leaves_peer) {
+        (void)way_close_side(play, 0, &pair_no_param);
         play_run(play);
     }
 }
@@ -501,7 +256,7 @@ static void break_all(const struct scenario  *scenario,
 {
     const char *only = getenv("BREAKS");
 
-    for (unsigned i = 0; i < UCS_ARRAY_COUNT(ways); ++i) {
+    for (unsigned i = 0; ways[i].name != NULL; ++i) {
         if ((only != NULL) && (strcmp(only, ways[i].name) != 0)) {
             continue;
         }
