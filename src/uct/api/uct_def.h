@@ -59,6 +59,8 @@ enum uct_iface_flag {
     UCT_IFACE_PUT_BEFORE_AM = 1 << 2,
     /* progress() is a system call: poll it rarely when it is quiet. */
     UCT_IFACE_POLL_IS_SYSCALL = 1 << 3,
+    /* am_zcopy copies inside the call: it saves nothing over am_bcopy. */
+    UCT_IFACE_ZCOPY_COPIES = 1 << 4,
 };
 
 /* One local piece of a message.
