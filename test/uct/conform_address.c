@@ -16,6 +16,27 @@ static void check_limit(bool is_there, size_t bytes, const char *what)
                   is_there, bytes);
 }
 
+/* The limits of put or get; an interface may have none although the
+ * transport has the functions, but then none at all. */
+static void check_rma_limits(const struct world *world, enum uct_cap first,
+                             const struct uct_op_limits *limits)
+{
+    bool is_put = (first == UCT_CAP_PUT_SHORT);
+
+    if ((limits->short_bytes_max | limits->bcopy_bytes_max |
+         limits->zcopy_bytes_max | limits->iov_count_max) == 0) {
+        return;
+    }
+    check_limit(is_put && has_cap(world, UCT_CAP_PUT_SHORT),
+                limits->short_bytes_max, "put_short");
+    check_limit(has_cap(world, is_put ? UCT_CAP_PUT_BCOPY : UCT_CAP_GET_BCOPY),
+                limits->bcopy_bytes_max, "put_bcopy, get_bcopy");
+    check_limit(has_cap(world, is_put ? UCT_CAP_PUT_ZCOPY : UCT_CAP_GET_ZCOPY),
+                limits->zcopy_bytes_max, "put_zcopy, get_zcopy");
+    check_limit(has_cap(world, is_put ? UCT_CAP_PUT_ZCOPY : UCT_CAP_GET_ZCOPY),
+                limits->iov_count_max, "put_zcopy, get_zcopy iov");
+}
+
 static void query__limits_fit_the_functions(const struct test_param *param)
 {
     const struct uct_iface_attr *attr;
@@ -30,22 +51,24 @@ static void query__limits_fit_the_functions(const struct test_param *param)
                 "am_zcopy");
     check_limit(has_cap(&world, UCT_CAP_AM_ZCOPY), attr->am.iov_count_max,
                 "am_zcopy iov");
-    check_limit(has_cap(&world, UCT_CAP_PUT_SHORT), attr->put.short_bytes_max,
-                "put_short");
-    check_limit(has_cap(&world, UCT_CAP_PUT_BCOPY), attr->put.bcopy_bytes_max,
-                "put_bcopy");
-    check_limit(has_cap(&world, UCT_CAP_PUT_ZCOPY), attr->put.zcopy_bytes_max,
-                "put_zcopy");
-    check_limit(has_cap(&world, UCT_CAP_PUT_ZCOPY), attr->put.iov_count_max,
-                "put_zcopy iov");
-    check_limit(has_cap(&world, UCT_CAP_GET_BCOPY), attr->get.bcopy_bytes_max,
-                "get_bcopy");
-    check_limit(has_cap(&world, UCT_CAP_GET_ZCOPY), attr->get.zcopy_bytes_max,
-                "get_zcopy");
+    check_rma_limits(&world, UCT_CAP_PUT_SHORT, &attr->put);
+    check_rma_limits(&world, UCT_CAP_GET_BCOPY, &attr->get);
     ck_assert(has_cap(&world, UCT_CAP_AM_SHORT) ||
               (attr->am.short_bytes_max == 0));
     ck_assert(attr->am_zcopy_header_bytes_max <= attr->am.zcopy_bytes_max);
     world_close(&world);
+}
+
+static void check_rma_cost(const struct uct_op_limits *limits,
+                           const struct uct_rma_cost  *cost)
+{
+    if ((limits->bcopy_bytes_max | limits->zcopy_bytes_max) == 0) {
+        ck_assert(cost->bandwidth_Bps == 0);
+        return;
+    }
+    ck_assert(cost->bandwidth_Bps > 1e6);
+    ck_assert((cost->latency_s >= 0) && (cost->latency_s < 1));
+    ck_assert((cost->overhead_s > 0) && (cost->overhead_s < 1));
 }
 
 static void query__costs_are_costs(const struct test_param *param)
@@ -61,6 +84,8 @@ static void query__costs_are_costs(const struct test_param *param)
     ck_assert((cost->register_base_s >= 0) && (cost->register_base_s < 1));
     ck_assert((cost->register_per_byte_s >= 0) &&
               (cost->register_per_byte_s < 1e-6));
+    check_rma_cost(&world.here->attr.put, &world.here->attr.put_cost);
+    check_rma_cost(&world.here->attr.get, &world.here->attr.get_cost);
     world_close(&world);
 }
 

@@ -6,6 +6,7 @@
 #include "lib/test.h"
 
 extern const struct test_suite caps_suite;
+extern const struct test_suite claim_suite;
 extern const struct test_suite complete_suite;
 extern const struct test_suite ep_suite;
 extern const struct test_suite iface_suite;

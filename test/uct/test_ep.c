@@ -147,7 +147,40 @@ static void create__checks_its_arguments(const struct test_param *param)
     mock_cleanup(&mock);
 }
 
+static ucs_status_t any_get(struct uct_ep *any, void *buffer, size_t length,
+                            uint64_t               remote_address,
+                            const struct uct_rkey *rkey, struct uct_req *req,
+                            unsigned flags)
+{
+    (void)any;
+    (void)buffer;
+    (void)length;
+    (void)remote_address;
+    (void)rkey;
+    (void)req;
+    (void)flags;
+    return UCS_ERR_UNSUPPORTED;
+}
+
+static void init__rights_are_those_of_the_functions(const struct test_param *p)
+{
+    (void)p;
+    mock_ep_init(&mock, &ep, never_called, NULL, NULL);
+    ck_assert_uint_eq(ep.rights, UCT_RIGHT_KNOWN);
+    ck_assert_uint_eq(ep.peer_rights, UCT_RIGHT_KNOWN);
+    ck_assert_uint_gt(strlen(ep.rights_reason), 0);
+    ck_assert_ptr_null(ep.claims);
+    ucti_ep_cleanup(&ep);
+    mock.transport.get_bcopy = any_get;
+    mock_ep_init(&mock, &ep, never_called, NULL, NULL);
+    ck_assert_uint_eq(ep.rights, UCT_RIGHT_KNOWN | UCT_RIGHT_GET);
+    ck_assert_uint_eq(ep.peer_rights, ep.rights);
+    ucti_ep_cleanup(&ep);
+    mock_cleanup(&mock);
+}
+
 static const struct test_case cases[] = {
+    TEST(init__rights_are_those_of_the_functions),
     TEST(create__checks_its_arguments),
     TEST(ep_fail__reports_once_after_completions),
     TEST(ep_fail__destroyed_by_a_completion),

@@ -25,6 +25,23 @@ static void name__own_alias_and_all(const struct test_param *param)
     ck_assert(ucti_transport_has_name(&two, "tcp"));
 }
 
+/* A part is known, so nobody is warned, but it chooses nothing. */
+static void name__of_a_part_does_not_choose(const struct test_param *param)
+{
+    const struct uct_transport one = {.name = "sm", .aliases = "shm,+part,mm"};
+
+    (void)param;
+    ck_assert(!ucti_transport_has_name(&one, "part"));
+    ck_assert(ucti_transport_knows_name(&one, "part"));
+    ck_assert(ucti_transport_knows_name(&one, "mm"));
+    ck_assert(ucti_transport_knows_name(&one, "sm"));
+    ck_assert(ucti_transport_knows_name(&one, "all"));
+    ck_assert(!ucti_transport_knows_name(&one, "par"));
+    ck_assert(!ucti_transport_knows_name(&one, ""));
+    ck_assert(!ucti_transport_knows_name(
+        &one, "a-name-longer-than-any-name-that-a-transport-can-have"));
+}
+
 static void transports__self_is_there_once(const struct test_param *param)
 {
     const struct uct_transport *const *next;
@@ -38,8 +55,10 @@ static void transports__self_is_there_once(const struct test_param *param)
     ck_assert_uint_eq(count, 1);
 }
 
-static const struct test_case cases[] = {
-    TEST(name__own_alias_and_all), TEST(transports__self_is_there_once), {0}};
+static const struct test_case cases[] = {TEST(name__own_alias_and_all),
+                                         TEST(name__of_a_part_does_not_choose),
+                                         TEST(transports__self_is_there_once),
+                                         {0}};
 
 const struct test_suite transports_suite = {.name  = "transports",
                                             .cases = cases};

@@ -7,17 +7,37 @@
 
 int main(int argc, char **argv)
 {
-    static const struct test_suite *const suites[] = {
-        &caps_suite,           &complete_suite,    &ep_suite,
-        &iface_suite,          &iov_suite,         &md_suite,
-        &module_suite,         &pending_suite,     &self_am_suite,
-        &self_iface_suite,     &self_md_suite,     &self_rma_suite,
-        &self_transport_suite, &sm_address_suite,  &sm_attach_suite,
-        &sm_channel_suite,     &sm_chunk_suite,    &sm_doorbell_suite,
-        &sm_ep_suite,          &sm_iface_suite,    &sm_look_suite,
-        &sm_peer_suite,        &sm_progress_suite, &sm_ring_suite,
-        &sm_segment_suite,     &sm_send_suite,     &sm_socket_suite,
-        &sm_transport_suite,   &transports_suite,  NULL};
+    static const struct test_suite *const suites[] = {&caps_suite,
+                                                      &claim_suite,
+                                                      &complete_suite,
+                                                      &ep_suite,
+                                                      &iface_suite,
+                                                      &iov_suite,
+                                                      &md_suite,
+                                                      &module_suite,
+                                                      &pending_suite,
+                                                      &self_am_suite,
+                                                      &self_iface_suite,
+                                                      &self_md_suite,
+                                                      &self_rma_suite,
+                                                      &self_transport_suite,
+                                                      &sm_address_suite,
+                                                      &sm_attach_suite,
+                                                      &sm_channel_suite,
+                                                      &sm_chunk_suite,
+                                                      &sm_doorbell_suite,
+                                                      &sm_ep_suite,
+                                                      &sm_iface_suite,
+                                                      &sm_look_suite,
+                                                      &sm_peer_suite,
+                                                      &sm_progress_suite,
+                                                      &sm_ring_suite,
+                                                      &sm_segment_suite,
+                                                      &sm_send_suite,
+                                                      &sm_socket_suite,
+                                                      &sm_transport_suite,
+                                                      &transports_suite,
+                                                      NULL};
 
     return test_main(argc, argv, suites);
 }

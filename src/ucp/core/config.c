@@ -76,7 +76,7 @@ static bool name_is_known(const char *name)
     const struct uct_transport *const *transport = ucti_transports();
 
     for (; *transport != NULL; ++transport) {
-        if (ucti_transport_has_name(*transport, name)) {
+        if (ucti_transport_knows_name(*transport, name)) {
             return true;
         }
     }

@@ -112,6 +112,7 @@ static ucs_status_t worker_open_iface(struct ucp_worker *worker,
              .source_end_arg = worker,
              .config = ucp_transport_config_find(&worker->context->transports,
                                                  md->transport),
+             .names          = &config->transports,
              .wakeup         = (worker->context->options.features &
                         UCP_FEATURE_WAKEUP) != 0,
              .failure_bound_ns = config->failure_bound_peer_ns,

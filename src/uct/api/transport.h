@@ -15,6 +15,8 @@
 #define UCT_API_TRANSPORT_H_
 
 #include "ucs/list.h"
+#include "uct/api/claim.h"
+#include "uct/api/params.h"
 #include "uct/api/uct_def.h"
 
 struct ucs_config_table;
@@ -44,25 +46,6 @@ struct uct_rkey {
     struct uct_md *md;
 };
 
-struct uct_am_entry {
-    uct_am_fn fn;
-    void *arg;
-};
-
-/* How an interface is opened.
- * source_end       called for every source that ends, with source_end_arg
- * config           options of transport->config, lent for the call; NULL: the
- *                  transport reads the environment itself
- * wakeup           event_fd() and arm() will be used
- * failure_bound_ns a dead peer is reported within this time; 0: 60 s */
-struct uct_iface_params {
-    uct_source_end_fn source_end;
-    void *source_end_arg;
-    const void *config;
-    bool wakeup;
-    uint64_t failure_bound_ns;
-};
-
 /* Base of an interface. The transport calls uct_iface_init() (base/iface.h);
  * what is not commented as readable is the base's own.
  * pending           endpoints that wait for resources, in turn
@@ -70,6 +53,7 @@ struct uct_iface_params {
  *                   pending callback runs
  * am_dropped_count  messages with an id that nobody receives; readable
  * ep_count          endpoints that are not destroyed; readable
+ * claims            words that peers reach too, set by the transport
  * is_idle           nothing to do for progress() before the next call here;
  *                   for transports that nothing reaches from outside */
 struct uct_iface {
@@ -80,43 +64,33 @@ struct uct_iface {
     struct ucs_list *pending_turn;
     uint64_t am_dropped_count;
     unsigned ep_count;
+    struct uct_claims claims;
     bool is_idle;
     struct uct_iface_params params;
 };
 
-/* How an endpoint is created.
- * address  [address_bytes] as the peer's iface_address() wrote it; from
- *          outside: decoded with bounds checks
- * pending  may be NULL when UCT_FLAG_PENDING is never passed
- * error    may be NULL
- * user     the caller's; uct_ep.user */
-struct uct_ep_params {
-    const uint8_t *address;
-    size_t address_bytes;
-    uct_pending_fn pending;
-    uct_error_fn error;
-    void *user;
-};
-
-/* Where an endpoint stands with the pending queue (base/pending.h). */
-enum uct_pending_state {
-    UCT_PENDING_NONE,
-    UCT_PENDING_WAITS, /* in iface->pending: ordered sends are refused */
-    UCT_PENDING_TURN,  /* its callback runs and tried nothing yet */
-    UCT_PENDING_TRIED, /* its callback runs and tried one operation */
-    UCT_PENDING_SENT,  /* its callback runs and sent something */
-};
-
-/* Base of an endpoint. The transport calls uct_ep_init() (base/ep.h).
+/* Base of an endpoint. The transport calls ucti_ep_init() (base/ep.h).
  * pending_state  enum uct_pending_state
+ * rights         enum uct_right: what this end may do to the peer's memory.
+ *                Known at the latest when the first message was accepted; may
+ *                become less later
+ * peer_rights    what the peer may do to ours, as it told; known later, or
+ *                never
+ * rights_reason  why rights are missing, for people; valid like the endpoint
  * failed         UCS_OK, or the status that every operation now returns
+ * claims         [claim_count] the peer's words, once it is reached; NULL
  * destroyed_p    set to true when the endpoint is destroyed inside a callback
  *                of its own; NULL: none runs */
 struct uct_ep {
     const struct uct_transport *transport;
     struct uct_iface *iface;
     uint8_t pending_state;
+    uint8_t rights;
+    uint8_t peer_rights;
+    uint8_t claim_count;
     ucs_status_t failed;
+    const char *rights_reason;
+    struct uct_claim *claims;
     struct ucs_list pending_link;
     bool *destroyed_p;
     uct_pending_fn pending;
@@ -127,7 +101,8 @@ struct uct_ep {
 struct uct_transport {
     const char *name;
     /* Names in UCX_TLS that mean this transport, its own aside: a comma
-     * list, or "". */
+     * list, or "". One with + in front means a part of it: known, but it does
+     * not choose the transport (docs/adr/0020). */
     const char *aliases;
     /* Settings, or NULL. */
     const struct ucs_config_table *config;
@@ -215,7 +190,8 @@ struct uct_transport {
                              struct uct_req *req, unsigned flags);
 
     /* Remote memory; the same answers. Bounds and rights are checked against
-     * the region that rkey names: UCS_ERR_INVALID_ADDR. */
+     * the region that rkey names: UCS_ERR_INVALID_ADDR. Without the right in
+     * uct_ep.rights: UCS_ERR_UNSUPPORTED. */
     ucs_status_t (*put_short)(struct uct_ep *ep, const void *buffer,
                               size_t length, uint64_t remote_address,
                               const struct uct_rkey *rkey, unsigned flags);

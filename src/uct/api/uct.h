@@ -23,6 +23,10 @@ UCS_EXPORT const char *ucti_modules_report(void);
 UCS_EXPORT bool ucti_transport_has_name(const struct uct_transport *transport,
                                         const char *name);
 
+/* The same, or a name of a part of it (uct_transport.aliases). */
+UCS_EXPORT bool ucti_transport_knows_name(const struct uct_transport *transport,
+                                          const char *name);
+
 /* Open and close; each checks its arguments, then calls the transport. */
 UCS_EXPORT UCS_MUST_USE ucs_status_t
 ucti_md_open(const struct uct_device *device, struct uct_md **md_p);

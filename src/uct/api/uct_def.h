@@ -59,8 +59,30 @@ enum uct_iface_flag {
     UCT_IFACE_PUT_BEFORE_AM = 1 << 2,
     /* progress() is a system call: poll it rarely when it is quiet. */
     UCT_IFACE_POLL_IS_SYSCALL = 1 << 3,
+    /* A put that has completed is visible at the target: no flush is needed
+     * before the peer is told. Says nothing of puts still in progress. */
+    UCT_IFACE_PUT_DONE_AT_TARGET = 1 << 4,
     /* am_zcopy copies inside the call: it saves nothing over am_bcopy. */
-    UCT_IFACE_ZCOPY_COPIES = 1 << 4,
+    UCT_IFACE_ZCOPY_COPIES = 1 << 5,
+};
+
+/* Where an endpoint stands with the pending queue (base/pending.h):
+ * uct_ep.pending_state. */
+enum uct_pending_state {
+    UCT_PENDING_NONE,
+    UCT_PENDING_WAITS, /* in iface->pending: ordered sends are refused */
+    UCT_PENDING_TURN,  /* its callback runs and tried nothing yet */
+    UCT_PENDING_TRIED, /* its callback runs and tried one operation */
+    UCT_PENDING_SENT,  /* its callback runs and sent something */
+};
+
+/* What one end of an endpoint may do to the memory of the other
+ * (uct_ep.rights). */
+enum uct_right {
+    UCT_RIGHT_KNOWN  = 1 << 0, /* found out; without it nothing else is set */
+    UCT_RIGHT_PUT    = 1 << 1,
+    UCT_RIGHT_GET    = 1 << 2,
+    UCT_RIGHT_ATOMIC = 1 << 3,
 };
 
 /* One local piece of a message.
@@ -103,6 +125,11 @@ struct uct_source {
  *         UCT_AM_MAY_KEEP: the data is kept until uct_iface_release(). */
 typedef ucs_status_t (*uct_am_fn)(void *arg, struct uct_source *source,
                                   void *data, size_t length, unsigned flags);
+
+struct uct_am_entry {
+    uct_am_fn fn;
+    void *arg;
+};
 
 /* A source ended: UCS_OK when the sender closed it in order, otherwise why.
  * Called once, from progress, after its last message; source is invalid
@@ -154,7 +181,8 @@ enum uct_access {
 };
 
 /* What one family of operations can carry; all zero when the function is
- * absent. iov_count_max counts entries, empty ones included. */
+ * absent, or when this interface cannot (iface_params.names, settings).
+ * iov_count_max counts entries, empty ones included. */
 struct uct_op_limits {
     size_t short_bytes_max;
     size_t bcopy_bytes_max;
@@ -162,13 +190,24 @@ struct uct_op_limits {
     unsigned iov_count_max;
 };
 
-/* How fast; the numbers that selection uses. */
+/* How fast; the numbers that selection uses: active messages, and the
+ * registration of memory. */
 struct uct_cost {
     double latency_s;       /* one way, an empty message */
     double overhead_s;      /* processor time per message, each side */
     double bandwidth_Bps;   /* large messages: bytes per second */
     double register_base_s; /* registering memory: base + bytes * per byte */
     double register_per_byte_s;
+};
+
+/* How fast put or get is; all zero where there is none.
+ * latency_s      from the call to the completion, beyond the overhead
+ * overhead_s     processor time of the caller per operation
+ * bandwidth_Bps  large operations: bytes per second of one endpoint */
+struct uct_rma_cost {
+    double latency_s;
+    double overhead_s;
+    double bandwidth_Bps;
 };
 
 struct uct_iface_attr {
@@ -178,6 +217,8 @@ struct uct_iface_attr {
     struct uct_op_limits put;
     struct uct_op_limits get;
     struct uct_cost cost;
+    struct uct_rma_cost put_cost;
+    struct uct_rma_cost get_cost;
     unsigned flags;       /* enum uct_iface_flag */
     size_t address_bytes; /* of this interface */
 };

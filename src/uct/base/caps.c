@@ -77,10 +77,21 @@ static void caps_add_family(struct caps_text *out, const char *name,
     caps_add(out, ", iov %u\n", limits->iov_count_max);
 }
 
+static void caps_add_rma_cost(struct caps_text *out, const char *name,
+                              const struct uct_rma_cost *cost)
+{
+    if (cost->bandwidth_Bps > 0) {
+        caps_add(out, "%s cost: latency %.0f ns, overhead %.0f ns, %.2f GB/s\n",
+                 name, cost->latency_s * 1e9, cost->overhead_s * 1e9,
+                 cost->bandwidth_Bps / 1e9);
+    }
+}
+
 static void caps_add_flags(struct caps_text *out, unsigned flags)
 {
     static const char *const names[] = {"intra_node", "self_only",
-                                        "put_before_am", "poll_is_syscall"};
+                                        "put_before_am", "poll_is_syscall",
+                                        "put_done_at_target"};
     unsigned                 index;
 
     caps_add(out, "flags:");
@@ -117,6 +128,8 @@ size_t ucti_caps_text(const struct uct_transport  *transport,
     caps_add(&out, "register: %.0f ns + %.4f ns per byte\n",
              attr->cost.register_base_s * 1e9,
              attr->cost.register_per_byte_s * 1e9);
+    caps_add_rma_cost(&out, "put", &attr->put_cost);
+    caps_add_rma_cost(&out, "get", &attr->get_cost);
     caps_add(&out, "address: %zu bytes\n", attr->address_bytes);
     caps_add_flags(&out, attr->flags);
     return out.used_bytes;

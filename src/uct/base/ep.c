@@ -6,13 +6,29 @@
 #include "uct/api/uct.h"
 #include "uct/base/pending.h"
 
+/* What an endpoint may do that needs nobody's leave. */
+static uint8_t ep_rights(const struct uct_transport *t)
+{
+    bool can_put = t->put_short || t->put_bcopy || t->put_zcopy;
+    bool can_get = t->get_bcopy || t->get_zcopy;
+
+    return (uint8_t)(UCT_RIGHT_KNOWN | (can_put ? UCT_RIGHT_PUT : 0) |
+                     (can_get ? UCT_RIGHT_GET : 0) |
+                     ((t->atomic != NULL) ? UCT_RIGHT_ATOMIC : 0));
+}
+
 void ucti_ep_init(struct uct_ep *ep, struct uct_iface *iface,
                   const struct uct_ep_params *params)
 {
     ep->transport     = iface->transport;
     ep->iface         = iface;
     ep->pending_state = UCT_PENDING_NONE;
+    ep->rights        = ep_rights(iface->transport);
+    ep->peer_rights   = ep->rights;
+    ep->rights_reason = "the transport lacks the functions";
     ep->failed        = UCS_OK;
+    ep->claims        = NULL;
+    ep->claim_count   = 0;
     ep->destroyed_p   = NULL;
     ep->pending       = params->pending;
     ep->error         = params->error;

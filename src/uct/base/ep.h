@@ -6,7 +6,8 @@
 #include "uct/api/transport.h"
 #include "uct/base/complete.h"
 
-/* Fill the base. */
+/* Fill the base. Its rights are those of the transport's functions, both
+ * ways; a transport that has to find out says less afterwards. */
 UCS_EXPORT void ucti_ep_init(struct uct_ep *ep, struct uct_iface *iface,
                              const struct uct_ep_params *params);
 

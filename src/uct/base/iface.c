@@ -33,6 +33,7 @@ void ucti_iface_init(struct uct_iface *iface, struct uct_md *md,
     iface->pending_turn     = NULL;
     iface->am_dropped_count = 0;
     iface->ep_count         = 0;
+    iface->claims           = (struct uct_claims){0};
     iface->params           = *params;
     ucs_list_init(&iface->pending);
     if (iface->params.failure_bound_ns == 0) {

@@ -4,6 +4,7 @@
 #include "uct/base/transports.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,4 +80,15 @@ bool ucti_transport_has_name(const struct uct_transport *transport,
 {
     return (strcmp(name, "all") == 0) || (strcmp(name, transport->name) == 0) ||
            ((name[0] != '\0') && transports_list_has(transport->aliases, name));
+}
+
+bool ucti_transport_knows_name(const struct uct_transport *transport,
+                               const char                 *name)
+{
+    char part[UCT_NAME_BYTES_MAX + 1];
+    int  bytes = snprintf(part, sizeof(part), "+%s", name);
+
+    return ucti_transport_has_name(transport, name) ||
+           ((bytes > 1) && ((size_t)bytes < sizeof(part)) &&
+            transports_list_has(transport->aliases, part));
 }
