@@ -59,6 +59,40 @@ static ucs_status_t context_copy_config(struct ucp_context      *context,
     return status;
 }
 
+/* The cache of registrations, over all domains. */
+static ucs_status_t context_open_regs(struct ucp_context *context)
+{
+    const struct ucp_context_config *config = &context->config;
+    const struct ucp_reg_limits      limits = {
+            .is_enabled = (config->rcache_enable != UCS_NO),
+            .bytes_max  = config->rcache_bytes_max,
+            .count_max  = config->rcache_count_max,
+    };
+    ucs_status_t status = ucp_reg_cache_init(&context->regs, &limits);
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    for (unsigned i = 0; i < context->resource_count; ++i) {
+        ucp_reg_cache_add_domain(&context->regs, context->resources[i].md);
+    }
+    if (context->options.workers_are_shared) {
+        ucp_reg_cache_share(&context->regs);
+    }
+    return UCS_OK;
+}
+
+/* Undo what ucp_context_create() did before context_open_regs(). */
+static void context_close(struct ucp_context *context)
+{
+    for (unsigned i = 0; i < context->resource_count; ++i) {
+        ucti_md_close(context->resources[i].md);
+    }
+    ucp_transport_config_release(&context->transports);
+    ucsi_config_release(&ucp_context_config_table, &context->config);
+    free(context);
+}
+
 ucs_status_t ucp_context_create(const struct ucp_config          *config,
                                 const struct ucp_context_options *options,
                                 struct ucp_context              **context_p)
@@ -85,8 +119,13 @@ ucs_status_t ucp_context_create(const struct ucp_config          *config,
     }
     if (context->resource_count == 0) {
         ucs_error("no transport can be used: %s", why.text);
-        ucp_context_destroy(context);
+        context_close(context);
         return UCS_ERR_NO_DEVICE;
+    }
+    status = context_open_regs(context);
+    if (status != UCS_OK) {
+        context_close(context);
+        return status;
     }
     ucs_debug("context '%s': %u devices; left out: %s", options->name,
               context->resource_count, (why.length > 0) ? why.text : "none");
@@ -96,10 +135,6 @@ ucs_status_t ucp_context_create(const struct ucp_config          *config,
 
 void ucp_context_destroy(struct ucp_context *context)
 {
-    for (unsigned i = 0; i < context->resource_count; ++i) {
-        ucti_md_close(context->resources[i].md);
-    }
-    ucp_transport_config_release(&context->transports);
-    ucsi_config_release(&ucp_context_config_table, &context->config);
-    free(context);
+    ucp_reg_cache_cleanup(&context->regs);
+    context_close(context);
 }

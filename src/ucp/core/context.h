@@ -5,6 +5,7 @@
 
 #include "ucp/api/ucp.h"
 #include "ucp/core/config.h"
+#include "ucp/core/reg_cache.h"
 #include "uct/api/uct.h"
 
 enum { UCP_DEVICE_COUNT_MAX = 64 };
@@ -25,12 +26,14 @@ struct ucp_resource {
     struct uct_md *md;
 };
 
+/* regs  registered memory, of all domains */
 struct ucp_context {
     struct ucp_context_config   config;
     struct ucp_transport_config transports;
     struct ucp_context_options  options;
     unsigned                   resource_count;
     struct ucp_resource        resources[UCP_DEVICE_COUNT_MAX];
+    struct ucp_reg_cache       regs;
 };
 
 /* Open all devices that the settings allow.
