@@ -124,11 +124,11 @@ static void reported__end_takes_all(const struct test_param *param)
 }
 
 /* Threads tell ranges; what they had told before a read, that read or one
- * before it said: the range, or "all". An "all" may stand for what is told
- * while it is being read, the one that each thread is at included. */
+ * before it said: the range, or "all". */
 struct teller {
     pthread_t        thread;
     uintptr_t        start; /* base of its ranges */
+    _Atomic uint32_t begun; /* how many it has begun to tell */
     _Atomic uint32_t told;  /* how many it has told */
 };
 
@@ -137,20 +137,29 @@ static void *teller_run(void *arg)
     struct teller *teller = (struct teller *)arg;
 
     for (uint32_t i = 0; i < REPORT_COUNT; ++i) {
+        atomic_store_explicit(&teller->begun, i + 1, memory_order_release);
         ucsi_unmap_tell(teller->start + i, 1);
         atomic_store_explicit(&teller->told, i + 1, memory_order_release);
     }
     return NULL;
 }
 
-static bool heard[THREAD_COUNT][REPORT_COUNT];
+static struct teller tellers[THREAD_COUNT];
+static bool          heard[THREAD_COUNT][REPORT_COUNT];
+/* "All" was said when so many had begun; it may stand for one of them that is
+ * told a moment later. */
+static uint32_t covered[THREAD_COUNT];
 
 static void on_race(void *arg, uintptr_t start, uintptr_t end)
 {
     uint32_t thread = (uint32_t)(start >> 32);
 
+    (void)arg;
     if ((start == 0) && (end == UINTPTR_MAX)) {
-        *(bool *)arg = true;
+        for (unsigned i = 0; i < THREAD_COUNT; ++i) {
+            covered[i] = atomic_load_explicit(&tellers[i].begun,
+                                              memory_order_acquire);
+        }
         return;
     }
     if ((end != start + 1) || (thread - 1 >= THREAD_COUNT) ||
@@ -160,27 +169,21 @@ static void on_race(void *arg, uintptr_t start, uintptr_t end)
     heard[thread - 1][(uint32_t)start] = true;
 }
 
-/* Of those [*checked_p, end) that a thread told. */
-static void check_heard(unsigned thread, uint32_t *checked_p, uint32_t end)
+/* Of those [begin, end) that a thread told. */
+static void check_heard(unsigned thread, uint32_t begin, uint32_t end)
 {
-    for (; *checked_p < end; ++*checked_p) {
-        if (!heard[thread][*checked_p]) {
-            ck_abort_msg("thread %u: report %u is missing", thread, *checked_p);
+    for (uint32_t i = ucs_max(begin, covered[thread]); i < end; ++i) {
+        if (!heard[thread][i]) {
+            ck_abort_msg("thread %u: report %u is missing", thread, i);
         }
     }
 }
 
-static uint32_t teller_told(struct teller *teller)
-{
-    return atomic_load_explicit(&teller->told, memory_order_acquire);
-}
-
 static void race__nothing_is_missed(const struct test_param *param)
 {
-    static struct teller tellers[THREAD_COUNT];
-    uint32_t             told[THREAD_COUNT];
-    uint32_t             checked[THREAD_COUNT] = {0};
-    bool                 is_done               = false;
+    uint32_t told[THREAD_COUNT];
+    uint32_t checked[THREAD_COUNT] = {0};
+    bool     is_done               = false;
 
     (void)param;
     for (unsigned i = 0; i < THREAD_COUNT; ++i) {
@@ -190,19 +193,16 @@ static void race__nothing_is_missed(const struct test_param *param)
             0);
     }
     while (!is_done) {
-        bool all = false;
-
         is_done = true;
         for (unsigned i = 0; i < THREAD_COUNT; ++i) {
-            told[i] = teller_told(&tellers[i]);
+            told[i] =
+                atomic_load_explicit(&tellers[i].told, memory_order_acquire);
             is_done = is_done && (told[i] == REPORT_COUNT);
         }
-        ucsi_unmap_read(&reader, on_race, &all);
+        ucsi_unmap_read(&reader, on_race, NULL);
         for (unsigned i = 0; i < THREAD_COUNT; ++i) {
-            if (all) {
-                checked[i] = teller_told(&tellers[i]) + 1;
-            }
-            check_heard(i, &checked[i], told[i]);
+            check_heard(i, checked[i], told[i]);
+            checked[i] = told[i];
         }
     }
     for (unsigned i = 0; i < THREAD_COUNT; ++i) {
