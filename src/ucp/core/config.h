@@ -18,6 +18,7 @@ struct ucp_context_config {
     uint64_t                    failure_bound_none_ns;
     uint64_t                    failure_bound_peer_ns;
     char                       *trace_file;
+    char                       *proto_info;
 };
 
 extern const struct ucs_config_table ucp_context_config_table;

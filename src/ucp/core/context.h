@@ -25,12 +25,22 @@ struct ucp_resource {
     struct uct_md *md;
 };
 
+/* What was not opened, and why: a transport, or a device of one. */
+struct ucp_left_out {
+    char name[2 * UCT_NAME_BYTES_MAX];
+    char reason[UCT_REASON_BYTES_MAX];
+};
+
+enum { UCP_LEFT_OUT_COUNT_MAX = 16 }; /* more are not remembered */
+
 struct ucp_context {
     struct ucp_context_config   config;
     struct ucp_transport_config transports;
     struct ucp_context_options  options;
     unsigned                   resource_count;
     struct ucp_resource        resources[UCP_DEVICE_COUNT_MAX];
+    unsigned                   left_out_count;
+    struct ucp_left_out        left_out[UCP_LEFT_OUT_COUNT_MAX];
 };
 
 /* Open all devices that the settings allow.

@@ -464,6 +464,7 @@ static const struct ucp_handler pipeline_handlers[] = {
 const struct ucp_proto ucp_pipeline_send_proto = {
         .name     = "rndv/pipeline_send",
         .summary  = "ask first, then send in fragments",
+        .setting  = "UCX_RNDV_THRESH",
         .offer    = pipeline_offer,
         .step     = pipeline_step,
         .abort    = pipeline_abort,
