@@ -5,6 +5,8 @@
 
 #include "ucp/api/ucp.h"
 #include "ucp/core/config.h"
+#include "ucp/core/reg_cache.h"
+#include "ucs/hash.h"
 #include "uct/api/uct.h"
 
 enum { UCP_DEVICE_COUNT_MAX = 64 };
@@ -33,6 +35,8 @@ struct ucp_left_out {
 
 enum { UCP_LEFT_OUT_COUNT_MAX = 16 }; /* more are not remembered */
 
+/* regs  registered memory, of all domains
+ * mems  memory handles by name: struct ucp_mem; mems_lock guards it */
 struct ucp_context {
     struct ucp_context_config   config;
     struct ucp_transport_config transports;
@@ -41,6 +45,9 @@ struct ucp_context {
     struct ucp_resource        resources[UCP_DEVICE_COUNT_MAX];
     unsigned                   left_out_count;
     struct ucp_left_out        left_out[UCP_LEFT_OUT_COUNT_MAX];
+    struct ucp_reg_cache       regs;
+    struct ucs_hash            mems;
+    pthread_mutex_t            mems_lock;
 };
 
 /* Open all devices that the settings allow.

@@ -9,6 +9,7 @@
 #include "ucp/core/explain.h"
 #include "ucp/core/trace.h"
 #include "ucp/core/worker.h"
+#include "ucp/proto/rndv.h"
 #include "ucp/tag/recv.h"
 #include "ucp/wireup/lanes.h"
 #include "ucp/wireup/peer.h"
@@ -60,8 +61,14 @@ static ucs_status_t ep_connect(struct ucp_ep                 *ep,
     }
     params.address       = choice.entry->bytes;
     params.address_bytes = choice.entry->size_bytes;
-    return ucti_ep_create(worker->ifaces[choice.iface_index].iface, &params,
-                          &ep->message_ep);
+    status = ucti_ep_create(worker->ifaces[choice.iface_index].iface, &params,
+                            &ep->message_ep);
+    if (status != UCS_OK) {
+        ucs_error("worker '%s' (%016lx), %s: %s", ep->peer->view.name,
+                  (unsigned long)ep->peer->id, choice.entry->transport,
+                  ucs_status_string(status));
+    }
+    return status;
 }
 
 ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
@@ -71,7 +78,7 @@ ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
     struct ucp_ep *ep = calloc(1, sizeof(*ep));
 
     if (ep == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("an endpoint", sizeof(*ep));
     }
     ep->worker          = worker;
     ep->peer            = peer;
@@ -131,7 +138,11 @@ static void ep_abort_receives(struct ucp_ep *ep, ucs_status_t status)
     while (!ucs_list_is_empty(&ep->receives)) {
         req = ucs_list_first(&ep->receives, struct ucp_request, recv.ep_link);
         ep_hush(req);
-        ucp_tag_recv_end(req, status);
+        if (req->recv.rndv != NULL) {
+            ucp_rndv_abort(req->recv.rndv, status);
+        } else {
+            ucp_tag_recv_end(req, status);
+        }
     }
 }
 
@@ -142,8 +153,10 @@ static void ep_abort_sends(struct ucp_ep *ep, ucs_status_t status)
     while ((elem = ucs_queue_pull(&ep->control)) != NULL) {
         ucs_mpool_put(elem);
     }
+    while ((elem = ucs_queue_pull(&ep->bulk)) != NULL) {
+        ucs_container_of(elem, struct ucp_bulk, queue)->is_queued = false;
+    }
     ep_abort_queue(&ep->messages, status);
-    ep_abort_queue(&ep->bulk, status);
     while (!ucs_list_is_empty(&ep->requests)) {
         ep_abort_request(ucs_list_first(&ep->requests, struct ucp_request,
                                         send.ep_link),

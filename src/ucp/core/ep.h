@@ -34,6 +34,19 @@ enum ucp_ep_flag {
     UCP_EP_ENDED     = 1 << 4, /* on worker->ended */
 };
 
+/* Work for a matched message that waits for room or its turn in the bulk
+ * queue; embedded by its owner.
+ * name  of its protocol, for people
+ * step  go on; @return UCS_OK: nothing to send now, it may be gone.
+ *       UCS_ERR_WOULD_BLOCK: no room, keep my place. UCP_STEP_TURN_DONE: more
+ *       is ready, after the others. */
+struct ucp_bulk {
+    struct ucs_queue_elem queue;
+    bool                  is_queued;
+    const char           *name;
+    ucs_status_t (*step)(struct ucp_bulk *self);
+};
+
 /* What an endpoint configuration decides, made once per lane set.
  * iface_index      of the message lane, in the worker
  * short_bytes_end  a standard contiguous message below this goes by am_short,
@@ -73,6 +86,7 @@ struct ucp_eager_partial {
 /* message_ep       the message lane
  * short_bytes_end  config's, or 0 while the fast path is closed
  * failed           UCS_OK, or why every operation fails now
+ * matched_count    messages that the peer has matched and does not have yet
  * requests         send.ep_link of requests that wait for the peer
  * receives         recv.ep_link of receives whose fragments come from here
  * unexpected       link of stored messages that need an answer to here
@@ -86,6 +100,7 @@ struct ucp_ep {
     const struct ucp_ep_config *config;
     uint32_t                    flags; /* enum ucp_ep_flag */
     ucs_status_t                failed;
+    uint32_t                    matched_count;
     struct ucs_queue            control;
     struct ucs_queue            messages;
     struct ucs_queue            bulk;
@@ -131,12 +146,12 @@ UCS_MUST_USE ucs_status_t ucp_ep_queues_init(struct ucp_worker *worker);
 UCS_MUST_USE ucs_status_t ucp_ep_submit(struct ucp_ep      *ep,
                                         struct ucp_request *req);
 
-/* Queue a request with fragments to send, and go on with it. */
-void ucp_ep_submit_bulk(struct ucp_ep *ep, struct ucp_request *req);
+/* Queue work, unless it is queued, and go on with it. */
+void ucp_ep_submit_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk);
 
 /* Send a small control message, queued if there is no room.
  * @param bytes  [length] borrowed, at most UCP_CONTROL_BYTES_MAX. */
-enum { UCP_CONTROL_BYTES_MAX = 48 };
+enum { UCP_CONTROL_BYTES_MAX = 184 };
 void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id,
                          const uint8_t *bytes, size_t length);
 

@@ -33,7 +33,7 @@
 struct ucp_worker;
 struct ucp_ep;
 struct ucp_proto;
-struct ucp_recv_desc;
+struct ucp_rndv;
 
 enum ucp_request_flag {
     UCP_REQUEST_COMPLETED  = 1 << 0,
@@ -74,7 +74,7 @@ struct ucp_request_send {
  * remaining  bytes of the message that have not come
  * ep         whose message it is, once several fragments come
  * id         of this request in messages, 0: none
- * peer_id    while id is not 0: the sender's
+ * rndv       how the message comes, if it asked first; else NULL
  * status     first error of an unpack function */
 struct ucp_request_recv {
     struct ucp_tag_expected expected;
@@ -83,7 +83,7 @@ struct ucp_request_recv {
     struct ucp_ep          *ep;
     struct ucs_list         ep_link;
     uint64_t                id;
-    uint64_t                peer_id;
+    struct ucp_rndv        *rndv;
     ucs_status_t            status;
 };
 

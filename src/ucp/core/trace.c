@@ -117,14 +117,16 @@ void ucp_trace_record(struct ucp_trace             *trace,
     }
 }
 
-ucs_status_t ucp_trace_do_step(struct ucp_request *req)
+/* A step of a protocol, of a request or in the bulk queue: one is NULL. */
+static ucs_status_t trace_step(struct ucp_ep *ep, const char *name,
+                               struct ucp_request *req, struct ucp_bulk *bulk)
 {
-    struct ucp_trace      *trace = req->worker->trace;
+    struct ucp_trace      *trace = ep->worker->trace;
     struct ucp_trace_event event = {
         .kind     = UCP_TRACE_STEP,
-        .name     = req->send.proto->name,
-        .proto    = req->send.proto->name,
-        .row      = ucp_trace_row_of(trace, req->send.ep)->row,
+        .name     = name,
+        .proto    = name,
+        .row      = ucp_trace_row_of(trace, ep)->row,
         .begin_ns = ucsi_clock_ns(),
     };
     const char *outer_proto = trace->proto;
@@ -132,14 +134,25 @@ ucs_status_t ucp_trace_do_step(struct ucp_request *req)
 
     trace->proto      = event.proto;
     trace->step_bytes = 0;
-    event.status      = req->send.proto->step(req);
-    /* req may be gone, if it went to ourselves */
+    event.status =
+        (req != NULL) ? req->send.proto->step(req) : bulk->step(bulk);
+    /* It may be gone, if it went to ourselves. */
     event.end_ns      = ucsi_clock_ns();
     event.bytes       = trace->step_bytes;
     trace->proto      = outer_proto;
     trace->step_bytes = outer_bytes;
     ucp_trace_record(trace, &event);
     return event.status;
+}
+
+ucs_status_t ucp_trace_do_step(struct ucp_request *req)
+{
+    return trace_step(req->send.ep, req->send.proto->name, req, NULL);
+}
+
+ucs_status_t ucp_trace_do_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk)
+{
+    return trace_step(ep, bulk->name, NULL, bulk);
 }
 
 static void trace_record_end(struct ucp_trace *trace, struct ucp_request *req,

@@ -38,6 +38,7 @@ typedef ucs_status_t (*ucp_trace_submit_fn)(struct ucp_ep      *ep,
 ucs_status_t ucp_trace_do_submit(struct ucp_ep *ep, struct ucp_request *req,
                                  ucp_trace_submit_fn submit);
 ucs_status_t ucp_trace_do_step(struct ucp_request *req);
+ucs_status_t ucp_trace_do_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk);
 
 /* A request is handed to its endpoint. */
 UCS_INLINE ucs_status_t ucp_trace_submit(struct ucp_ep      *ep,
@@ -54,6 +55,13 @@ UCS_INLINE ucs_status_t ucp_trace_step(struct ucp_request *req)
 {
     return ucs_likely(req->worker->trace == NULL) ? req->send.proto->step(req)
                                                   : ucp_trace_do_step(req);
+}
+
+/* The same in the bulk queue. */
+UCS_INLINE ucs_status_t ucp_trace_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk)
+{
+    return ucs_likely(ep->worker->trace == NULL) ? bulk->step(bulk)
+                                                 : ucp_trace_do_bulk(ep, bulk);
 }
 
 #endif

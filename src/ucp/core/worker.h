@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "ucp/core/buffered.h"
 #include "ucp/core/context.h"
 #include "ucp/core/ep.h"
 #include "ucp/tag/match.h"
@@ -76,6 +77,8 @@ struct ucp_worker {
     struct ucp_tag_queues     tag;
     struct ucs_mpool          requests;
     struct ucs_mpool          controls;
+    struct ucs_mpool          rndvs;  /* struct ucp_rndv */
+    struct ucs_mpool          pieces; /* struct ucp_piece */
     struct ucs_idmap          ids;
     struct ucp_context       *context;
     struct ucp_worker_options options;
@@ -91,6 +94,7 @@ struct ucp_worker {
     struct ucp_slow_iface     slow[UCP_DEVICE_COUNT_MAX];
     struct ucs_list           ended;
     uint64_t                  bad_ids;
+    struct ucp_buffered       buffered;
     struct ucp_trace         *trace;
 };
 

@@ -63,6 +63,7 @@ const struct ucp_ep_config *ucp_worker_ep_config(struct ucp_worker *worker,
     }
     config = calloc(1, sizeof(*config));
     if (config == NULL) {
+        (void)ucsi_no_memory("a selection table", sizeof(*config));
         return NULL;
     }
     config->iface_index    = iface_index;

@@ -45,6 +45,9 @@ enum ucp_am_id {
     UCP_AM_ACK,
     UCP_AM_FRAG,
     UCP_AM_ABORT,
+    UCP_AM_RGET, /* RNDV with keys: read it from me */
+    UCP_AM_PUT,  /* write this range here */
+    UCP_AM_FIN,  /* the RDMA that you allowed is done */
 };
 
 /* One way to reach a peer, as far as a choice may depend on it. */

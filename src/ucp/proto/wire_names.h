@@ -34,6 +34,7 @@ static inline const struct ucp_wire_message *ucp_wire_message(uint8_t am_id)
         [UCP_AM_ACK]         = {"ACK", UCP_WIRE_ACK_BYTES, false, false},
         [UCP_AM_FRAG]        = {"FRAG", UCP_WIRE_FRAG_BYTES, false, false},
         [UCP_AM_ABORT]       = {"ABORT", UCP_WIRE_ABORT_BYTES, false, false},
+        [UCP_AM_RGET]        = {"RGET", UCP_WIRE_RNDV_BYTES, true, true},
     };
     bool is_known =
         (am_id < UCS_ARRAY_COUNT(messages)) && (messages[am_id].name != NULL);
