@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ucp/entry/tag_send.c - sending tagged messages.
  *
- * Short contiguous messages on a ready endpoint go straight to the transport
- * (protocol 1 without its request); everything else makes a request and looks
- * up its protocol. */
+ * Contiguous messages that the transport takes at once, on an endpoint where
+ * nothing waits, go straight to it (protocols 1 and 3 without their request);
+ * everything else makes a request and looks up its protocol. */
 #include "ucp/api/causeway.h"
 #include "ucp/core/buffered.h"
 #include "ucp/entry/op.h"
+#include "ucp/proto/wire.h"
 #include "ucs/bytes.h"
 #include "ucs/log.h"
 
@@ -111,6 +112,43 @@ UCS_INLINE ucs_status_t send_inline(struct ucp_ep *ep, const void *buffer,
                            buffer, length, 0);
 }
 
+/* A contiguous message on its way into the transport's buffer. */
+struct send_contig {
+    uint64_t    tag;
+    const void *buffer;
+    size_t      length;
+};
+
+static size_t send_pack_contig(void *dest, void *arg)
+{
+    const struct send_contig *contig = arg;
+
+    ucs_put_le64(dest, contig->tag);
+    memcpy((uint8_t *)dest + UCP_WIRE_EAGER_BYTES, contig->buffer,
+           contig->length);
+    return UCP_WIRE_EAGER_BYTES + contig->length;
+}
+
+/* Protocol 3 without its request. @return false: it needs one. */
+static bool send_packed(struct ucp_ep *ep, const void *buffer, size_t count,
+                        ucp_tag_t tag, const ucp_request_param_t *param)
+{
+    struct send_contig contig = {
+            .tag = tag, .buffer = buffer, .length = count};
+    uint32_t mask = param->op_attr_mask;
+
+    if (((mask & UCP_OP_ATTR_FIELD_DATATYPE) &&
+         !ucp_dt_contig_length(param->datatype, count, &contig.length)) ||
+        (ep->short_bytes_end == 0) || (contig.length < ep->short_bytes_end) ||
+        (contig.length >= ep->config->packed_bytes_end) || (buffer == NULL) ||
+        (mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) {
+        return false;
+    }
+    return uct_ep_am_bcopy(ep->message_ep, UCP_AM_EAGER, send_pack_contig,
+                           &contig, UCP_WIRE_EAGER_BYTES + contig.length,
+                           0) >= 0;
+}
+
 /* With FORCE_IMM_CMPL a message goes inline or not at all; the first one of
  * an endpoint waits for its announcement only. */
 static UCS_NOINLINE ucs_status_ptr_t
@@ -136,6 +174,9 @@ static UCS_OUTLINE ucs_status_ptr_t
 send_other(struct ucp_ep *ep, const void *buffer, size_t count, ucp_tag_t tag,
            const ucp_request_param_t *param, enum ucp_mode mode)
 {
+    if (send_packed(ep, buffer, count, tag, param)) {
+        return NULL;
+    }
     return (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) ?
                    send_at_once(ep, buffer, count, tag, param) :
                    send_request(ep, buffer, count, tag, param, mode);
