@@ -49,6 +49,7 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
 const struct ucp_proto ucp_pipeline_send_proto = {
         .name    = "rndv/pipeline_send",
         .summary = "ask first, then send in fragments",
+        .setting = "UCX_RNDV_THRESH",
         .offer   = pipeline_offer,
         .step    = ucp_rndv_step_with_data,
         .abort   = ucp_rndv_abort_send,
