@@ -7,8 +7,8 @@
  *                 odd        being written
  *
  * A writer draws a ticket, fills its slot, then moves the clock. A writer
- * that finds its slot in other hands (256 others came in between) says "all
- * is gone" instead; it never waits. */
+ * that finds its slot in other hands, or 256 others drawn in between, says
+ * "all is gone" (instead, or as well); it never waits. */
 #include "ucs/unmap.h"
 
 struct unmap_slot {
@@ -67,7 +67,11 @@ void ucsi_unmap_tell(uintptr_t start, uintptr_t length)
         return;
     }
     ticket = atomic_fetch_add_explicit(&unmap_tickets, 1, memory_order_relaxed);
-    if (!slot_write(ticket, start, end)) {
+    /* When so many were drawn meanwhile, readers may have stepped over ours
+     * before it was there; whoever does so later says "all is gone". */
+    if (!slot_write(ticket, start, end) ||
+        (atomic_load_explicit(&unmap_tickets, memory_order_relaxed) - ticket >
+         UCS_UNMAP_RING_COUNT)) {
         atomic_fetch_add_explicit(&unmap_lost, 1, memory_order_relaxed);
     }
     /* TOLD: release, pairs with NEWS. */

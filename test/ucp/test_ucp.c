@@ -10,6 +10,8 @@ int main(int argc, char **argv)
             &address_suite,
             &arrows_eager_suite,
             &arrows_pipeline_suite,
+            &buffered_one_suite,
+            &buffered_suite,
             &config_suite,
             &context_suite,
             &datatype_suite,

@@ -5,6 +5,7 @@
 
 #include "lib/test.h"
 
+extern const struct test_suite arena_suite;
 extern const struct test_suite assert_suite;
 extern const struct test_suite bytes_suite;
 extern const struct test_suite clock_suite;

@@ -7,6 +7,7 @@
 int main(int argc, char **argv)
 {
     static const struct test_suite *const suites[] = {
+        &arena_suite,
         &assert_suite,
         &bytes_suite,
         &clock_suite,

@@ -35,6 +35,9 @@ static void context_open_transport(struct ucp_context         *context,
         if (status == UCS_OK) {
             ++context->resource_count;
         } else {
+            ucs_warn("transport %s, device %s is left out: %s",
+                     transport->name, devices[i].name,
+                     ucs_status_string(status));
             ucsi_strbuf_appendf(why, "%s%s/%s: %s",
                                 (why->length > 0) ? "; " : "",
                                 transport->name, devices[i].name,
@@ -107,7 +110,7 @@ ucs_status_t ucp_context_create(const struct ucp_config          *config,
     ucs_status_t        status;
 
     if (context == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a context", sizeof(*context));
     }
     status = context_copy_config(context, config);
     if (status != UCS_OK) {

@@ -60,8 +60,14 @@ static ucs_status_t ep_connect(struct ucp_ep                 *ep,
     }
     params.address       = choice.entry->bytes;
     params.address_bytes = choice.entry->size_bytes;
-    return ucti_ep_create(worker->ifaces[choice.iface_index].iface, &params,
-                          &ep->message_ep);
+    status = ucti_ep_create(worker->ifaces[choice.iface_index].iface, &params,
+                            &ep->message_ep);
+    if (status != UCS_OK) {
+        ucs_error("worker '%s' (%016lx), %s: %s", ep->peer->view.name,
+                  (unsigned long)ep->peer->id, choice.entry->transport,
+                  ucs_status_string(status));
+    }
+    return status;
 }
 
 ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
@@ -71,7 +77,7 @@ ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
     struct ucp_ep *ep = calloc(1, sizeof(*ep));
 
     if (ep == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("an endpoint", sizeof(*ep));
     }
     ep->worker          = worker;
     ep->peer            = peer;

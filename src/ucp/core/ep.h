@@ -51,12 +51,14 @@ struct ucp_bulk {
  * iface_index      of the message lane, in the worker
  * short_bytes_end  a standard contiguous message below this goes by am_short,
  *                  straight from the call; 0: none does
+ * packed_bytes_end  another one below this by one am_bcopy, as well; 0: none
  * zcopy_bytes_min  fragments from this size on are sent from the buffer */
 struct ucp_ep_config {
     struct ucs_list         link;
     unsigned                iface_index;
     struct ucp_lane_model   lane;
     size_t                  short_bytes_end;
+    size_t                  packed_bytes_end;
     size_t                  zcopy_bytes_min;
     struct ucp_select_table select[UCP_MODE_COUNT][UCP_DT_CLASS_COUNT];
 };

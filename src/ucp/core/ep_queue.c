@@ -79,9 +79,7 @@ void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id,
     }
     queued = ucs_mpool_get(&ep->worker->controls);
     if (queued == NULL) {
-        ucs_error("no memory for a control message of %zu bytes: its "
-                  "operation will not complete",
-                  length);
+        ucp_ep_fail(ep, UCS_ERR_NO_MEMORY); /* its operation would hang */
         return;
     }
     *queued = first;

@@ -195,7 +195,7 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     ucs_status_t       status;
 
     if (worker == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a worker", sizeof(*worker));
     }
     worker->context  = context;
     worker->options  = *options;
@@ -243,6 +243,7 @@ void ucp_worker_close(struct ucp_worker *worker)
     struct ucp_ep *ep;
 
     worker->is_closing = true;
+    ucp_buffered_cleanup(worker);
     while (!ucs_list_is_empty(&worker->eps)) {
         ep = ucs_list_first(&worker->eps, struct ucp_ep, worker_link);
         ep->flags |= UCP_EP_CLOSING; /* no error handler any more */

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "ucp/core/buffered.h"
 #include "ucp/core/context.h"
 #include "ucp/core/ep.h"
 #include "ucp/tag/match.h"
@@ -93,6 +94,7 @@ struct ucp_worker {
     struct ucp_slow_iface     slow[UCP_DEVICE_COUNT_MAX];
     struct ucs_list           ended;
     uint64_t                  bad_ids;
+    struct ucp_buffered       buffered;
     struct ucp_trace         *trace;
 };
 
