@@ -61,17 +61,20 @@ void ucsi_unmap_tell(uintptr_t start, uintptr_t length)
 {
     uintptr_t end =
         (length <= UINTPTR_MAX - start) ? start + length : UINTPTR_MAX;
-    uint64_t ticket;
+    uint64_t ticket, drawn;
+    bool     is_written;
 
     if (length == 0) {
         return;
     }
     ticket = atomic_fetch_add_explicit(&unmap_tickets, 1, memory_order_relaxed);
+    is_written = slot_write(ticket, start, end);
     /* When so many were drawn meanwhile, readers may have stepped over ours
-     * before it was there; whoever does so later says "all is gone". */
-    if (!slot_write(ticket, start, end) ||
-        (atomic_load_explicit(&unmap_tickets, memory_order_relaxed) - ticket >
-         UCS_UNMAP_RING_COUNT)) {
+     * before it was there. STEP: adds nothing, but reads the newest value;
+     * release, pairs with OVER: who steps over it later comes after the slot,
+     * and says "all is gone". */
+    drawn = atomic_fetch_add_explicit(&unmap_tickets, 0, memory_order_acq_rel);
+    if (!is_written || (drawn - ticket > UCS_UNMAP_RING_COUNT)) {
         atomic_fetch_add_explicit(&unmap_lost, 1, memory_order_relaxed);
     }
     /* TOLD: release, pairs with NEWS. */
@@ -131,7 +134,8 @@ void ucsi_unmap_read(struct ucs_unmap_reader *reader, ucs_unmap_fn fn,
     uint64_t clock =
         atomic_load_explicit(&ucsi_unmap_clock, memory_order_acquire);
     uint64_t lost = atomic_load_explicit(&unmap_lost, memory_order_relaxed);
-    uint64_t end  = atomic_load_explicit(&unmap_tickets, memory_order_relaxed);
+    /* OVER: acquire, pairs with STEP. */
+    uint64_t end = atomic_load_explicit(&unmap_tickets, memory_order_acquire);
     bool     has_gap = false;
 
     if ((lost != reader->lost) || (end - reader->next > UCS_UNMAP_RING_COUNT)) {
