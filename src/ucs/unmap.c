@@ -7,8 +7,9 @@
  *                 odd        being written
  *
  * A writer draws a ticket, fills its slot, then moves the clock. A writer
- * that finds its slot in other hands, or 256 others drawn in between, says
- * "all is gone" (instead, or as well); it never waits. */
+ * that finds its slot in other hands, or fills it when 256 others have drawn
+ * since (readers may have passed it over), says "all is gone"; it never
+ * waits. */
 #include "ucs/unmap.h"
 
 struct unmap_slot {
@@ -57,24 +58,28 @@ static bool slot_write(uint64_t ticket, uintptr_t start, uintptr_t end)
     return true;
 }
 
+/* Have so many drawn since that readers may not look at this ticket?
+ * An addition, to see the last one drawn. PASSED: release, pairs with DRAWN: a
+ * reader that counts tickets drawn after this look says "all is gone" after
+ * the slot was filled. */
+static bool is_passed_over(uint64_t ticket)
+{
+    return atomic_fetch_add_explicit(&unmap_tickets, 0, memory_order_acq_rel) -
+               ticket >
+           UCS_UNMAP_RING_COUNT;
+}
+
 void ucsi_unmap_tell(uintptr_t start, uintptr_t length)
 {
     uintptr_t end =
         (length <= UINTPTR_MAX - start) ? start + length : UINTPTR_MAX;
-    uint64_t ticket, drawn;
-    bool     is_written;
+    uint64_t ticket;
 
     if (length == 0) {
         return;
     }
     ticket = atomic_fetch_add_explicit(&unmap_tickets, 1, memory_order_relaxed);
-    is_written = slot_write(ticket, start, end);
-    /* When so many were drawn meanwhile, readers may have stepped over ours
-     * before it was there. STEP: adds nothing, but reads the newest value;
-     * release, pairs with OVER: who steps over it later comes after the slot,
-     * and says "all is gone". */
-    drawn = atomic_fetch_add_explicit(&unmap_tickets, 0, memory_order_acq_rel);
-    if (!is_written || (drawn - ticket > UCS_UNMAP_RING_COUNT)) {
+    if (!slot_write(ticket, start, end) || is_passed_over(ticket)) {
         atomic_fetch_add_explicit(&unmap_lost, 1, memory_order_relaxed);
     }
     /* TOLD: release, pairs with NEWS. */
@@ -134,7 +139,7 @@ void ucsi_unmap_read(struct ucs_unmap_reader *reader, ucs_unmap_fn fn,
     uint64_t clock =
         atomic_load_explicit(&ucsi_unmap_clock, memory_order_acquire);
     uint64_t lost = atomic_load_explicit(&unmap_lost, memory_order_relaxed);
-    /* OVER: acquire, pairs with STEP. */
+    /* DRAWN: acquire, pairs with PASSED. */
     uint64_t end = atomic_load_explicit(&unmap_tickets, memory_order_acquire);
     bool     has_gap = false;
 
