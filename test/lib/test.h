@@ -83,6 +83,10 @@ double test_scaled_seconds(double seconds);
  * on a busy machine each may wait for the processor. */
 bool test_has_time(double seconds);
 
+/* How often to try: `often` if TEST_LONG=1 is in the environment, as in a
+ * campaign, else `quick`. */
+uint64_t test_rounds(uint64_t quick, uint64_t often);
+
 /* Processor time that this process has used, in seconds: what work costs,
  * however busy the machine is. */
 double test_cpu_seconds(void);

@@ -72,6 +72,13 @@ double test_scaled_seconds(double seconds)
     return seconds * time_multiplier;
 }
 
+uint64_t test_rounds(uint64_t quick, uint64_t often)
+{
+    const char *text = getenv("TEST_LONG");
+
+    return ((text != NULL) && (strcmp(text, "1") == 0)) ? often : quick;
+}
+
 bool test_wait_until(bool (*fn)(void *), void *arg, double seconds)
 {
     double end = clock_seconds() + test_scaled_seconds(seconds);
