@@ -29,7 +29,7 @@ struct test_param {
 struct test_case {
     const char *name; /* topic__case; NULL ends the array */
     void (*run)(const struct test_param *param); /* param NULL: suite has none */
-    double timeout_s; /* seconds; 0: 30 */
+    double timeout_s; /* seconds; 0: 60 */
 };
 
 struct test_suite {

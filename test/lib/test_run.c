@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TEST_TIMEOUT_S_DEFAULT = 30, TEST_FD_MAX = 4096 };
+enum { TEST_TIMEOUT_S_DEFAULT = 60, TEST_FD_MAX = 4096 };
 
 enum test_stage { STAGE_RUNNING, STAGE_SKIPPED, STAGE_LEAK_CHECK, STAGE_DONE };
 
