@@ -6,6 +6,7 @@
 #include "ucp/core/worker.h"
 #include "ucp/proto/eager.h"
 #include "ucp/proto/fragment.h"
+#include "ucp/proto/rdma.h"
 #include "ucp/proto/wire.h"
 #include "ucp/tag/recv.h"
 #include "ucp/tag/unexpected.h"
@@ -51,6 +52,20 @@ void ucp_rndv_pools_cleanup(struct ucp_worker *worker)
 
 /* ---- the object ---- */
 
+/* Send the next thing that is ready. */
+static ucs_status_t rndv_advance(struct ucp_rndv *rndv)
+{
+    ucs_status_t status = ucp_rdma_is_ready(rndv) ? ucp_rdma_step(rndv) :
+                                                    ucp_fragment_step(rndv);
+
+    if ((status == UCS_OK) &&
+        (ucp_rdma_is_ready(rndv) ||
+         (rndv->granted.offset < rndv->granted.end))) {
+        status = UCP_STEP_TURN_DONE;
+    }
+    return status;
+}
+
 static ucs_status_t rndv_step(struct ucp_bulk *bulk)
 {
     struct ucp_rndv *rndv   = ucs_container_of(bulk, struct ucp_rndv, bulk);
@@ -58,10 +73,10 @@ static ucs_status_t rndv_step(struct ucp_bulk *bulk)
 
     ucp_rndv_get(rndv);
     if (!ucp_rndv_is_over(rndv)) {
-        status = ucp_fragment_step(rndv);
+        status = rndv_advance(rndv);
     }
     if (ucp_rndv_is_over(rndv)) {
-        status = UCS_OK;
+        status = UCS_OK; /* and out of the queue */
     }
     if (status != UCS_OK) {
         --rndv->in_flight; /* it goes on: nothing has ended */
@@ -78,8 +93,19 @@ static struct ucp_rndv *rndv_create(struct ucp_request *req, struct ucp_ep *ep)
     if (rndv != NULL) {
         *rndv = (struct ucp_rndv){
             .bulk = {.step = rndv_step}, .req = req, .ep = ep};
+        ucs_queue_init(&rndv->by_rdma.puts);
+        ucs_queue_init(&rndv->by_rdma.failed);
+        ucs_list_init(&rndv->by_rdma.grants);
     }
     return rndv;
+}
+
+/* Nobody uses it any more. */
+static void rndv_destroy(struct ucp_rndv *rndv)
+{
+    ucp_rdma_drop(rndv);
+    ucp_rdma_cleanup(rndv);
+    ucs_mpool_put(rndv);
 }
 
 /* Is every byte where it should be? */
@@ -111,7 +137,7 @@ static void rndv_end(struct ucp_rndv *rndv)
     ucs_status_t        status  = rndv->status;
 
     rndv_leave_ep(rndv);
-    ucs_mpool_put(rndv);
+    rndv_destroy(rndv);
     if (is_recv) {
         req->recv.rndv = NULL;
         ucp_tag_recv_end(req, (status == UCS_OK) ? req->recv.status : status);
@@ -120,7 +146,7 @@ static void rndv_end(struct ucp_rndv *rndv)
     ucp_ep_wait_over(req);
     ucp_dt_iter_cleanup(&req->dt);
     ucp_request_complete_send(req, status);
-    if ((ep->matched_count == 0) && !ucs_queue_is_empty(&ep->messages)) {
+    if (!ucs_queue_is_empty(&ep->messages) && ucp_ep_is_settled(ep)) {
         ucp_ep_drain(ep); /* a flush */
     }
 }
@@ -147,6 +173,8 @@ static void rndv_detach(struct ucp_rndv *rndv, ucs_status_t status)
     rndv->flags |= UCP_RNDV_OVER;
     rndv->status = status;
     rndv_leave_ep(rndv);
+    ucp_rdma_drop(rndv);
+    ucp_ep_remove_bulk(rndv->ep, &rndv->bulk);
     if (!(rndv->flags & UCP_RNDV_IS_RECV)) {
         ucp_ep_wait_over(req);
         return;
@@ -200,6 +228,60 @@ bool ucp_rndv_bytes_first(const struct ucp_query *query, size_t *first_p)
     }
     *first_p = threshold;
     return threshold != SIZE_MAX;
+}
+
+/* The protocol of a kind that needs an answer of its own. */
+static const struct ucp_proto *rndv_proto_of(uint8_t kind)
+{
+    for (const struct ucp_proto *const *proto = ucp_protos; *proto != NULL;
+         ++proto) {
+        if (((*proto)->answer != NULL) && ((*proto)->kind == kind)) {
+            return *proto;
+        }
+    }
+    return NULL;
+}
+
+/* The kind that a scheme asks for; UCP_RNDV_KIND_COUNT: any. */
+static enum ucp_rndv_kind rndv_scheme_kind(int scheme)
+{
+    switch ((enum ucp_rndv_scheme)scheme) {
+    case UCP_RNDV_SCHEME_PUT:
+        return UCP_RNDV_PUT;
+    case UCP_RNDV_SCHEME_GET:
+    case UCP_RNDV_SCHEME_GET_PIPELINE:
+    case UCP_RNDV_SCHEME_RKEY_PTR:
+        return UCP_RNDV_GET;
+    case UCP_RNDV_SCHEME_PIPELINE:
+        return UCP_RNDV_PIPELINE;
+    case UCP_RNDV_SCHEME_SEND:
+        return UCP_RNDV_SEND;
+    case UCP_RNDV_SCHEME_AUTO:
+        break;
+    }
+    return UCP_RNDV_KIND_COUNT;
+}
+
+bool ucp_rndv_is_wanted(const struct ucp_query *query, enum ucp_rndv_kind kind)
+{
+    enum ucp_rndv_kind wanted = rndv_scheme_kind(query->scheme);
+
+    return (wanted == UCP_RNDV_KIND_COUNT) || (wanted == kind);
+}
+
+const struct ucp_proto *ucp_rndv_scheme_proto(int scheme)
+{
+    enum ucp_rndv_kind kind = rndv_scheme_kind(scheme);
+
+    return (kind == UCP_RNDV_SEND) ? &ucp_pipeline_send_proto :
+                                     rndv_proto_of((uint8_t)kind);
+}
+
+ucs_status_t ucp_rndv_fall_back(struct ucp_request *req)
+{
+    ucp_worker_count(req->worker, UCP_COUNT_FALL_BACK, 1);
+    req->send.proto = &ucp_pipeline_send_proto;
+    return req->send.proto->step(req);
 }
 
 /* ---- the sender ---- */
@@ -290,10 +372,10 @@ ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status)
     }
     rndv = rndv_state(req)->rndv;
     rndv_detach(rndv, status);
-    if ((rndv->in_flight > 0) || rndv->bulk.is_queued) {
+    if (rndv->in_flight > 0) {
         return UCS_INPROGRESS;
     }
-    ucs_mpool_put(rndv);
+    rndv_destroy(rndv);
     return UCS_OK;
 }
 
@@ -390,6 +472,27 @@ static struct ucp_rndv *rndv_open_recv(struct ucp_request       *req,
     return rndv;
 }
 
+/* The receiver's final word. */
+static void rndv_answer(struct ucp_rndv          *rndv,
+                        const struct ucp_arrival *arrival)
+{
+    const struct ucp_proto *proto  = rndv_proto_of(arrival->candidate);
+    ucs_status_t            status = UCS_ERR_UNSUPPORTED;
+
+    if (proto != NULL) {
+        status = proto->answer(rndv, arrival);
+    }
+    if (status != UCS_OK) {
+        if (status == UCS_ERR_UNREACHABLE) {
+            rndv->flags |= UCP_RNDV_REFUSED;
+        }
+        if (proto != NULL) {
+            ucp_worker_count(rndv->ep->worker, UCP_COUNT_FALL_BACK, 1);
+        }
+        ucp_fragment_want(rndv, arrival->data_length, arrival->length);
+    }
+}
+
 void ucp_rndv_recv_start(struct ucp_request       *req,
                          const struct ucp_arrival *arrival)
 {
@@ -415,7 +518,7 @@ void ucp_rndv_recv_start(struct ucp_request       *req,
         return;
     }
     ucp_rndv_get(rndv);
-    ucp_fragment_want(rndv, arrival->data_length, arrival->length);
+    rndv_answer(rndv, arrival);
     ucp_rndv_put(rndv);
 }
 
