@@ -357,6 +357,12 @@ void ucsi_log_repeated(uint64_t hidden_count, ucs_log_level_t level,
     va_end(args);
 }
 
+ucs_status_t ucsi_no_memory(const char *what, size_t size_bytes)
+{
+    ucs_error("out of memory: %s of %zu bytes", what, size_bytes);
+    return UCS_ERR_NO_MEMORY;
+}
+
 const struct ucs_log_handler *
 ucsi_log_set_handler(const struct ucs_log_handler *handler)
 {

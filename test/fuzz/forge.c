@@ -8,7 +8,7 @@
 
 #include "fuzz/live.h"
 #include "ucp/proto/proto.h"
-#include "ucp/proto/wire.h"
+#include "ucp/proto/wire_rdma.h"
 #include "ucp/wireup/peer.h"
 
 enum { FORGED_LENGTH_END = 1 << 24 };

@@ -6,6 +6,11 @@
 #include "lib/test.h"
 
 extern const struct test_suite address_suite;
+extern const struct test_suite arrows_eager_suite;
+extern const struct test_suite arrows_pipeline_suite;
+extern const struct test_suite buffered_one_suite;
+extern const struct test_suite buffered_pipeline_suite;
+extern const struct test_suite buffered_suite;
 extern const struct test_suite config_suite;
 extern const struct test_suite context_suite;
 extern const struct test_suite datatype_suite;
@@ -16,10 +21,14 @@ extern const struct test_suite eager_immediate_suite;
 extern const struct test_suite eager_prepared_suite;
 extern const struct test_suite ep_suite;
 extern const struct test_suite ep_loop_suite;
+extern const struct test_suite explain_suite;
+extern const struct test_suite explain_real_suite;
+extern const struct test_suite explain_sm_suite;
 extern const struct test_suite flush_suite;
 extern const struct test_suite fragment_suite;
 extern const struct test_suite lanes_suite;
 extern const struct test_suite match_suite;
+extern const struct test_suite mem_suite;
 extern const struct test_suite op_suite;
 extern const struct test_suite peer_suite;
 extern const struct test_suite pipeline_send_suite;
@@ -29,6 +38,8 @@ extern const struct test_suite rdma_get_suite;
 extern const struct test_suite rdma_pipeline_suite;
 extern const struct test_suite rdma_put_suite;
 extern const struct test_suite request_suite;
+extern const struct test_suite rkey_suite;
+extern const struct test_suite rkey_wire_suite;
 extern const struct test_suite rndv_suite;
 extern const struct test_suite select_suite;
 extern const struct test_suite soak_suite;

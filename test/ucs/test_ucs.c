@@ -7,6 +7,7 @@
 int main(int argc, char **argv)
 {
     static const struct test_suite *const suites[] = {
+        &arena_suite,
         &assert_suite,
         &bytes_suite,
         &clock_suite,
@@ -27,6 +28,7 @@ int main(int argc, char **argv)
         &linear_suite,
         &list_suite,
         &log_config_suite,
+        &json_suite,
         &log_suite,
         &mpool_suite,
         &netif_suite,

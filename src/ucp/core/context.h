@@ -6,6 +6,7 @@
 #include "ucp/api/ucp.h"
 #include "ucp/core/config.h"
 #include "ucp/core/reg_cache.h"
+#include "ucs/hash.h"
 #include "uct/api/uct.h"
 
 enum { UCP_DEVICE_COUNT_MAX = 64 };
@@ -26,7 +27,16 @@ struct ucp_resource {
     struct uct_md *md;
 };
 
-/* regs  registered memory, of all domains */
+/* What was not opened, and why: a transport, or a device of one. */
+struct ucp_left_out {
+    char name[2 * UCT_NAME_BYTES_MAX];
+    char reason[UCT_REASON_BYTES_MAX];
+};
+
+enum { UCP_LEFT_OUT_COUNT_MAX = 16 }; /* more are not remembered */
+
+/* regs  registered memory, of all domains
+ * mems  memory handles by name: struct ucp_mem; mems_lock guards it */
 struct ucp_context {
     struct ucp_context_config   config;
     struct ucp_transport_config transports;
@@ -34,7 +44,11 @@ struct ucp_context {
     _Atomic bool               is_scheme_reported; /* UCX_RNDV_SCHEME: why not */
     unsigned                   resource_count;
     struct ucp_resource        resources[UCP_DEVICE_COUNT_MAX];
+    unsigned                   left_out_count;
+    struct ucp_left_out        left_out[UCP_LEFT_OUT_COUNT_MAX];
     struct ucp_reg_cache       regs;
+    struct ucs_hash            mems;
+    pthread_mutex_t            mems_lock;
 };
 
 /* Open all devices that the settings allow.

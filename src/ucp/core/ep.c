@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ucp/core/explain.h"
 #include "ucp/core/trace.h"
 #include "ucp/core/worker.h"
 #include "ucp/proto/rndv.h"
@@ -50,12 +51,19 @@ static ucs_status_t ep_open_lane(struct ucp_ep                *ep,
         .address       = choice->entry->bytes,
         .address_bytes = choice->entry->size_bytes,
     };
+    ucs_status_t status;
 
     lane->peer_name =
         ucp_lane_name(choice->entry->transport, choice->entry->bytes,
                       choice->entry->size_bytes);
-    return ucti_ep_create(ep->worker->ifaces[choice->iface_index].iface,
-                          &params, &lane->uct_ep);
+    status = ucti_ep_create(ep->worker->ifaces[choice->iface_index].iface,
+                            &params, &lane->uct_ep);
+    if (status != UCS_OK) {
+        ucs_error("worker '%s' (%016lx), %s: %s", ep->peer->view.name,
+                  (unsigned long)ep->peer->id, choice->entry->transport,
+                  ucs_status_string(status));
+    }
+    return status;
 }
 
 /* Open the lanes; a rail that cannot be opened leaves one without, as
@@ -122,7 +130,7 @@ ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
     struct ucp_ep *ep = calloc(1, sizeof(*ep));
 
     if (ep == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("an endpoint", sizeof(*ep));
     }
     ep->worker          = worker;
     ep->peer            = peer;
@@ -137,6 +145,7 @@ ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
     ucs_list_add_tail(&worker->eps, &ep->worker_link);
     ep->failed = ep_connect(ep, view);
     ucp_trace_ep(ep);
+    ucp_explain_new_ep(ep);
     *ep_p      = ep;
     return ep->failed;
 }
@@ -280,6 +289,7 @@ void ucp_eps_reap(struct ucp_worker *worker)
         ep_abort_sends(ep, ep->failed);
         ep_abort_receives(ep, ep->failed);
         ep_close_lanes(ep);
+        ucp_peer_gone(ep);
         free(ep);
     }
 }

@@ -79,9 +79,7 @@ void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id,
     }
     queued = ucs_mpool_get(&ep->worker->controls);
     if (queued == NULL) {
-        ucs_error("no memory for a control message of %zu bytes: its "
-                  "operation will not complete",
-                  length);
+        ucp_ep_fail(ep, UCS_ERR_NO_MEMORY); /* its operation would hang */
         return;
     }
     *queued = first;
@@ -98,6 +96,9 @@ static ucs_status_t ep_introduce(struct ucp_ep *ep)
 
     if (ucs_likely(ep->flags & UCP_EP_ANNOUNCED)) {
         return UCS_OK;
+    }
+    if (ep->flags & UCP_EP_FOLLOWS) {
+        return UCS_ERR_WOULD_BLOCK; /* ucp_peer_gone() goes on */
     }
     status = ucp_peer_announce(ep);
     if (status == UCS_OK) {

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "ucp/core/buffered.h"
 #include "ucp/core/context.h"
 #include "ucp/core/ep.h"
 #include "ucp/tag/match.h"
@@ -40,7 +41,7 @@ struct ucp_worker_iface {
 };
 
 /* An interface whose progress is a system call: polled rarely.
- * countdown      calls until the next poll while it has traffic
+ * countdown      calls until the next look
  * poll_cycles    when it is polled next while it is quiet */
 struct ucp_slow_iface {
     struct uct_iface *iface;
@@ -111,6 +112,7 @@ struct ucp_worker {
     uint64_t                  bad_ids;
     struct ucs_counters       counters;
     struct ucs_counter        counts[UCP_COUNT_COUNT];
+    struct ucp_buffered       buffered;
     struct ucp_trace         *trace;
 };
 

@@ -30,18 +30,24 @@ static void config_check_scheme(struct ucp_worker *worker,
     }
 }
 
-static ucs_status_t config_select(struct ucp_worker    *worker,
-                                  struct ucp_ep_config *config)
+struct ucp_query ucp_worker_config_query(const struct ucp_worker    *worker,
+                                         const struct ucp_ep_config *config)
 {
-    struct ucp_query query = {
+    return (struct ucp_query){
             .lane      = &config->lane,
             .rows      = config->lanes,
             .row_count = config->lane_count,
             .scheme    = worker->context->config.rndv_scheme,
             .config    = &worker->context->config,
     };
-    const int    scheme = query.scheme;
-    ucs_status_t status;
+}
+
+static ucs_status_t config_select(struct ucp_worker    *worker,
+                                  struct ucp_ep_config *config)
+{
+    struct ucp_query query  = ucp_worker_config_query(worker, config);
+    const int        scheme = query.scheme;
+    ucs_status_t     status;
 
     for (int mode = 0; mode < UCP_MODE_COUNT; ++mode) {
         for (int dt_class = 0; dt_class < UCP_DT_CLASS_COUNT; ++dt_class) {
@@ -63,14 +69,22 @@ static ucs_status_t config_select(struct ucp_worker    *worker,
     return UCS_OK;
 }
 
-/* The sizes at the start of the standard contiguous table that go by
- * am_short: what the fast path may send without looking. */
-static size_t config_short_bytes(const struct ucp_ep_config *config)
+/* The sizes at the start of the standard contiguous table that a call sends
+ * without looking: first by am_short, then by am_bcopy. */
+static void config_set_direct(struct ucp_ep_config *config)
 {
     const struct ucp_select_row *row =
             &config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG].rows[0];
 
-    return row->proto->is_inline ? row->bytes_max + 1 : 0;
+    if (row->proto->direct == UCP_DIRECT_SHORT) {
+        config->short_bytes_end = row->bytes_max + 1;
+        ++row; /* there is one: am_short has a limit */
+    }
+    if (row->proto->direct == UCP_DIRECT_PACKED) {
+        config->packed_bytes_end =
+                ucs_min(row->bytes_max, config->lane.attr.am.bcopy_bytes_max -
+                                                UCP_WIRE_EAGER_BYTES) + 1;
+    }
 }
 
 static bool config_has_lanes(const struct ucp_ep_config *config,
@@ -118,6 +132,7 @@ ucp_worker_ep_config(struct ucp_worker *worker, const unsigned *iface_indices,
     }
     config = calloc(1, sizeof(*config));
     if (config == NULL) {
+        (void)ucsi_no_memory("a selection table", sizeof(*config));
         return NULL;
     }
     config_set_lanes(config, worker, iface_indices, count);
@@ -125,9 +140,23 @@ ucp_worker_ep_config(struct ucp_worker *worker, const unsigned *iface_indices,
         free(config);
         return NULL;
     }
-    config->short_bytes_end = config_short_bytes(config);
+    config_set_direct(config);
     ucs_list_add_tail(&worker->configs, &config->link);
     return config;
+}
+
+bool ucp_worker_config_is_new(struct ucp_worker          *worker,
+                              const struct ucp_ep_config *config)
+{
+    struct ucp_ep_config *known;
+
+    ucs_list_for_each(known, &worker->configs, link) {
+        if ((known == config) && !known->is_explained) {
+            known->is_explained = true;
+            return true;
+        }
+    }
+    return false;
 }
 
 void ucp_worker_configs_cleanup(struct ucp_worker *worker)

@@ -37,6 +37,10 @@ static ucs_status_t prepared_offer(const struct ucp_query *query,
         (attr->am.zcopy_bytes_max <= UCP_WIRE_EAGER_BYTES)) {
         return ucp_offer_refuse(offer_p, "the message lane has no am_zcopy");
     }
+    if (ucp_zcopy_threshold(query) == SIZE_MAX) {
+        return ucp_offer_refuse(offer_p, "the message lane copies anyway, or "
+                                         "UCX_ZCOPY_THRESH is inf");
+    }
     if (query->mode == UCP_MODE_SYNC) {
         return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
     }
@@ -89,6 +93,7 @@ static ucs_status_t prepared_step(struct ucp_request *req)
 const struct ucp_proto ucp_eager_prepared_proto = {
         .name    = "eager/prepared",
         .summary = "sent from the user's buffer",
+        .setting = "UCX_ZCOPY_THRESH",
         .offer   = prepared_offer,
         .step    = prepared_step,
         .abort   = ucp_eager_abort, /* what a transport has, it completes */

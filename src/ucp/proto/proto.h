@@ -97,11 +97,20 @@ struct ucp_handler {
     uct_am_fn fn;
 };
 
+/* What a call may do by itself, without a request, with contiguous data on an
+ * endpoint where nothing waits, where the table names this protocol. */
+enum ucp_direct {
+    UCP_DIRECT_NONE,
+    UCP_DIRECT_SHORT,  /* one am_short of the buffer */
+    UCP_DIRECT_PACKED, /* one am_bcopy of EAGER, if the lane takes so much */
+};
+
 #define UCP_STEP_TURN_DONE UCS_ERR_BUSY
 
 struct ucp_proto {
     const char *name;    /* "eager/immediate" */
     const char *summary; /* one line for explain */
+    const char *setting; /* that changes how often it wins, or NULL */
 
     /* Answer by one of the ucp_offer_ functions below.
      * @return UCS_OK, or UCS_ERR_UNSUPPORTED: not for this query; the reason
@@ -133,9 +142,7 @@ struct ucp_proto {
                            const struct ucp_arrival *arrival);
     uint8_t kind; /* enum ucp_rndv_kind, if there is an answer() */
 
-    /* Is step() one am_short of the contiguous buffer, so that a call may do
-     * that itself? */
-    bool is_inline;
+    enum ucp_direct direct;
 
     const struct ucp_handler *handlers; /* ends with fn NULL, or NULL */
 };
@@ -159,6 +166,9 @@ static inline ucs_status_t ucp_offer_refuse(struct ucp_offer *offer,
     offer->reason = reason;
     return UCS_ERR_UNSUPPORTED;
 }
+
+/* The reason when settings alone forbid it. */
+extern const char ucp_offer_no_size_reason[];
 
 /* Offer the sizes from first to last at that cost; refuse when there are
  * none. */

@@ -11,6 +11,7 @@ extern const struct ucp_proto ucp_eager_allocated_proto;
 extern const struct ucp_proto ucp_rdma_put_proto;
 extern const struct ucp_proto ucp_rdma_get_proto;
 extern const struct ucp_proto ucp_rdma_pipeline_proto;
+extern const struct ucp_proto ucp_buffered_pipeline_proto;
 
 const struct ucp_proto *const ucp_protos[] = {
         &ucp_eager_immediate_proto,
@@ -20,6 +21,7 @@ const struct ucp_proto *const ucp_protos[] = {
         &ucp_rdma_put_proto,
         &ucp_rdma_get_proto,
         &ucp_rdma_pipeline_proto,
+        &ucp_buffered_pipeline_proto,
         NULL,
 };
 

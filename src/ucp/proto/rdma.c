@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ucp/proto/rdma.c - which lanes can put and get, what that costs, memory and
- * keys. The moving is in rdma_move.c. */
+ * keys. The moving is in rdma_read.c and rdma_write.c. */
 #include "ucp/proto/rdma.h"
 
 #include "ucp/core/reg_cache.h"

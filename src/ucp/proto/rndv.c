@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucp/proto/rndv.c - a message that asks first: its start, the receiver's
- * word, its end at either side. */
+/* ucp/proto/rndv.c - a message that asks first: its start, and its end at
+ * either side. The receiver's word is in rndv_recv.c. */
 #include "ucp/proto/rndv.h"
 
 #include "ucp/core/worker.h"
@@ -86,7 +86,7 @@ static ucs_status_t rndv_step(struct ucp_bulk *bulk)
     return UCS_OK;
 }
 
-static struct ucp_rndv *rndv_create(struct ucp_request *req, struct ucp_ep *ep)
+struct ucp_rndv *ucp_rndv_create(struct ucp_request *req, struct ucp_ep *ep)
 {
     struct ucp_rndv *rndv = ucs_mpool_get(&ep->worker->rndvs);
 
@@ -196,7 +196,7 @@ void ucp_rndv_abort(struct ucp_rndv *rndv, ucs_status_t status)
     ucp_rndv_put(rndv);
 }
 
-static void rndv_send_abort(struct ucp_ep *ep, uint64_t id,
+void ucp_rndv_send_abort(struct ucp_ep *ep, uint64_t id,
                             enum ucp_wire_side side, ucs_status_t status)
 {
     struct ucp_wire_abort abort = {
@@ -212,76 +212,11 @@ static void rndv_send_abort(struct ucp_ep *ep, uint64_t id,
 void ucp_rndv_give_up(struct ucp_rndv *rndv, ucs_status_t status)
 {
     if (rndv->flags & UCP_RNDV_IS_RECV) {
-        rndv_send_abort(rndv->ep, rndv->peer_id, UCP_WIRE_RECEIVER, status);
+        ucp_rndv_send_abort(rndv->ep, rndv->peer_id, UCP_WIRE_RECEIVER, status);
     } else {
-        rndv_send_abort(rndv->ep, rndv->req->send.id, UCP_WIRE_SENDER, status);
+        ucp_rndv_send_abort(rndv->ep, rndv->req->send.id, UCP_WIRE_SENDER, status);
     }
     ucp_rndv_abort(rndv, status);
-}
-
-bool ucp_rndv_bytes_first(const struct ucp_query *query, size_t *first_p)
-{
-    size_t threshold = ucp_rndv_threshold(query);
-
-    if ((query->mode == UCP_MODE_SYNC) || (threshold == UCS_UNITS_AUTO)) {
-        threshold = 0;
-    }
-    *first_p = threshold;
-    return threshold != SIZE_MAX;
-}
-
-/* The protocol of a kind that needs an answer of its own. */
-static const struct ucp_proto *rndv_proto_of(uint8_t kind)
-{
-    for (const struct ucp_proto *const *proto = ucp_protos; *proto != NULL;
-         ++proto) {
-        if (((*proto)->answer != NULL) && ((*proto)->kind == kind)) {
-            return *proto;
-        }
-    }
-    return NULL;
-}
-
-/* The kind that a scheme asks for; UCP_RNDV_KIND_COUNT: any. */
-static enum ucp_rndv_kind rndv_scheme_kind(int scheme)
-{
-    switch ((enum ucp_rndv_scheme)scheme) {
-    case UCP_RNDV_SCHEME_PUT:
-        return UCP_RNDV_PUT;
-    case UCP_RNDV_SCHEME_GET:
-    case UCP_RNDV_SCHEME_GET_PIPELINE:
-    case UCP_RNDV_SCHEME_RKEY_PTR:
-        return UCP_RNDV_GET;
-    case UCP_RNDV_SCHEME_PIPELINE:
-        return UCP_RNDV_PIPELINE;
-    case UCP_RNDV_SCHEME_SEND:
-        return UCP_RNDV_SEND;
-    case UCP_RNDV_SCHEME_AUTO:
-        break;
-    }
-    return UCP_RNDV_KIND_COUNT;
-}
-
-bool ucp_rndv_is_wanted(const struct ucp_query *query, enum ucp_rndv_kind kind)
-{
-    enum ucp_rndv_kind wanted = rndv_scheme_kind(query->scheme);
-
-    return (wanted == UCP_RNDV_KIND_COUNT) || (wanted == kind);
-}
-
-const struct ucp_proto *ucp_rndv_scheme_proto(int scheme)
-{
-    enum ucp_rndv_kind kind = rndv_scheme_kind(scheme);
-
-    return (kind == UCP_RNDV_SEND) ? &ucp_pipeline_send_proto :
-                                     rndv_proto_of((uint8_t)kind);
-}
-
-ucs_status_t ucp_rndv_fall_back(struct ucp_request *req)
-{
-    ucp_worker_count(req->worker, UCP_COUNT_FALL_BACK, 1);
-    req->send.proto = &ucp_pipeline_send_proto;
-    return req->send.proto->step(req);
 }
 
 /* ---- the sender ---- */
@@ -295,7 +230,7 @@ ucs_status_t ucp_rndv_open(struct ucp_request *req, struct ucp_rndv **rndv_p)
         *rndv_p = rndv_state(req)->rndv;
         return UCS_OK;
     }
-    rndv = rndv_create(req, req->send.ep);
+    rndv = ucp_rndv_create(req, req->send.ep);
     if (rndv == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
@@ -363,6 +298,20 @@ ucs_status_t ucp_rndv_start(struct ucp_rndv             *rndv,
     return (packed < 0) ? (ucs_status_t)packed : UCS_INPROGRESS;
 }
 
+ucs_status_t ucp_rndv_step_with_data(struct ucp_request *req)
+{
+    struct ucp_rndv_start start = {
+        .am_id           = UCP_AM_RNDV,
+        .kind            = UCP_RNDV_SEND,
+        .first_bytes_max = req->send.ep->config->lane.attr.am.bcopy_bytes_max -
+                           UCP_WIRE_RNDV_BYTES,
+    };
+    struct ucp_rndv *rndv;
+    ucs_status_t     status = ucp_rndv_open(req, &rndv);
+
+    return (status == UCS_OK) ? ucp_rndv_start(rndv, &start) : status;
+}
+
 ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status)
 {
     struct ucp_rndv *rndv;
@@ -416,173 +365,3 @@ void ucp_rndv_match(struct ucp_rndv *rndv)
         ++rndv->ep->matched_count;
     }
 }
-
-/* ---- the receiver ---- */
-
-static ucs_status_t rndv_receive_start(void *arg, struct uct_source *source,
-                                       void *data, size_t length,
-                                       unsigned flags)
-{
-    struct ucp_worker_iface *wiface = arg;
-    struct ucp_wire_rndv     wire;
-    struct ucp_arrival       arrival = {
-              .worker   = wiface->worker,
-              .iface    = wiface->iface,
-              .ep       = source->user,
-              .base     = data,
-              .am_flags = flags,
-    };
-
-    if ((arrival.ep == NULL) || !ucp_wire_rndv_decode(data, length, &wire)) {
-        ++wiface->worker->bad_ids;
-        return UCS_OK;
-    }
-    arrival.tag         = wire.start.tag;
-    arrival.length      = wire.start.length;
-    arrival.id          = wire.start.id;
-    arrival.candidate   = wire.candidate;
-    arrival.head_length = wire.head_length;
-    arrival.data_length = length - UCP_WIRE_RNDV_BYTES - wire.head_length;
-    arrival.data = (const uint8_t *)data + UCP_WIRE_RNDV_BYTES +
-                   wire.head_length;
-    return ucp_tag_start_arrived(&arrival, UCP_UNEXPECTED_RNDV);
-}
-
-/* The object of a receive that more bytes will come for; NULL: no memory. */
-static struct ucp_rndv *rndv_open_recv(struct ucp_request       *req,
-                                       const struct ucp_arrival *arrival)
-{
-    struct ucp_rndv *rndv = rndv_create(req, arrival->ep);
-
-    if (rndv == NULL) {
-        return NULL;
-    }
-    if (ucsi_idmap_add(&req->worker->ids, req, &req->recv.id) != UCS_OK) {
-        req->recv.id = 0;
-        ucs_mpool_put(rndv);
-        return NULL;
-    }
-    rndv->flags     = UCP_RNDV_IS_RECV;
-    rndv->bulk.name = "rndv/receive";
-    rndv->kind     = arrival->candidate;
-    rndv->peer_id  = arrival->id;
-    req->recv.rndv = rndv;
-    req->recv.ep   = arrival->ep;
-    ucs_list_add_tail(&arrival->ep->receives, &req->recv.ep_link);
-    return rndv;
-}
-
-/* The receiver's final word. */
-static void rndv_answer(struct ucp_rndv          *rndv,
-                        const struct ucp_arrival *arrival)
-{
-    const struct ucp_proto *proto  = rndv_proto_of(arrival->candidate);
-    ucs_status_t            status = UCS_ERR_UNSUPPORTED;
-
-    if (proto != NULL) {
-        status = proto->answer(rndv, arrival);
-    }
-    if (status != UCS_OK) {
-        if (status == UCS_ERR_UNREACHABLE) {
-            rndv->flags |= UCP_RNDV_REFUSED;
-        }
-        if (proto != NULL) {
-            ucp_worker_count(rndv->ep->worker, UCP_COUNT_FALL_BACK, 1);
-        }
-        ucp_fragment_want(rndv, arrival->data_length, arrival->length);
-    }
-}
-
-void ucp_rndv_recv_start(struct ucp_request       *req,
-                         const struct ucp_arrival *arrival)
-{
-    struct ucp_ep   *ep     = arrival->ep;
-    ucs_status_t     status = ucp_tag_recv_begin(req, arrival->tag,
-                                                 arrival->length);
-    struct ucp_rndv *rndv;
-
-    if (status != UCS_OK) {
-        rndv_send_abort(ep, arrival->id, UCP_WIRE_RECEIVER, status);
-        ucp_tag_recv_end(req, status);
-        return;
-    }
-    if (ucp_tag_recv_piece(req, 0, arrival->data, arrival->data_length)) {
-        ucp_fragment_ask_nothing(ep, arrival->id, arrival->length);
-        ucp_tag_recv_end(req, req->recv.status);
-        return;
-    }
-    rndv = rndv_open_recv(req, arrival);
-    if (rndv == NULL) {
-        rndv_send_abort(ep, arrival->id, UCP_WIRE_RECEIVER, UCS_ERR_NO_MEMORY);
-        ucp_tag_recv_end(req, UCS_ERR_NO_MEMORY);
-        return;
-    }
-    ucp_rndv_get(rndv);
-    rndv_answer(rndv, arrival);
-    ucp_rndv_put(rndv);
-}
-
-struct ucp_rndv *ucp_rndv_receiving(struct ucp_worker *worker,
-                                    const struct ucp_ep *ep, uint64_t id)
-{
-    struct ucp_request *req = ucp_worker_request_of_id(worker, ep, id);
-
-    if ((req == NULL) || !(req->flags & UCP_REQUEST_TAG_RECV)) {
-        ++worker->bad_ids;
-        return NULL;
-    }
-    return req->recv.rndv;
-}
-
-/* ---- giving up ---- */
-
-/* The RNDV may wait still, or our answer may have crossed the ABORT. */
-static void rndv_sender_gives_up(struct ucp_ep               *ep,
-                                 const struct ucp_wire_abort *abort)
-{
-    struct ucp_request *req;
-
-    ucs_list_for_each(req, &ep->receives, recv.ep_link) {
-        if ((req->recv.rndv != NULL) &&
-            (req->recv.rndv->peer_id == abort->id)) {
-            ucp_rndv_abort(req->recv.rndv, abort->status);
-            return;
-        }
-    }
-    ucp_unexpected_forget(ep, abort->id, abort->status);
-}
-
-static ucs_status_t rndv_receive_abort(void *arg, struct uct_source *source,
-                                       void *data, size_t length,
-                                       unsigned flags)
-{
-    struct ucp_worker    *worker = ((struct ucp_worker_iface *)arg)->worker;
-    struct ucp_ep        *ep     = source->user;
-    struct ucp_wire_abort abort;
-    struct ucp_rndv      *rndv;
-
-    (void)flags;
-    if ((ep == NULL) || !ucp_wire_abort_decode(data, length, &abort)) {
-        ++worker->bad_ids;
-        return UCS_OK;
-    }
-    if (abort.side == UCP_WIRE_SENDER) {
-        rndv_sender_gives_up(ep, &abort);
-        return UCS_OK;
-    }
-    rndv = ucp_rndv_answered(worker, ep, abort.id);
-    if (rndv != NULL) {
-        /* A receive buffer that is too small is no failure of the sender. */
-        ucp_rndv_abort(rndv, (abort.status == UCS_ERR_MESSAGE_TRUNCATED) ?
-                                 UCS_OK :
-                                 abort.status);
-    }
-    return UCS_OK;
-}
-
-const struct ucp_handler ucp_rndv_handlers[] = {
-    {UCP_AM_RNDV, rndv_receive_start},
-    {UCP_AM_RGET, rndv_receive_start},
-    {UCP_AM_ABORT, rndv_receive_abort},
-    {0, NULL},
-};

@@ -21,6 +21,7 @@
 
 #include "ucp/core/ep.h"
 #include "ucp/core/request.h"
+#include "ucp/proto/wire.h"
 
 struct ucp_arrival;
 struct ucp_reg;
@@ -128,6 +129,13 @@ struct ucp_piece {
 UCS_MUST_USE ucs_status_t ucp_rndv_pools_init(struct ucp_worker *worker);
 void                      ucp_rndv_pools_cleanup(struct ucp_worker *worker);
 
+/* A new object. NULL: no memory. */
+struct ucp_rndv *ucp_rndv_create(struct ucp_request *req, struct ucp_ep *ep);
+
+/* Tell the peer, if there is one, that the message is given up. */
+void ucp_rndv_send_abort(struct ucp_ep *ep, uint64_t id,
+                         enum ucp_wire_side side, ucs_status_t status);
+
 /* How a sender starts.
  * head             [head_bytes], NULL when 0
  * first_bytes_max  of data in the start */
@@ -147,6 +155,9 @@ UCS_MUST_USE ucs_status_t ucp_rndv_open(struct ucp_request *req,
 /* S: send the start of an open rendezvous. @return as step(). */
 UCS_MUST_USE ucs_status_t ucp_rndv_start(struct ucp_rndv             *rndv,
                                          const struct ucp_rndv_start *start);
+
+/* S: step() of a protocol that starts with as much data as fits. */
+ucs_status_t ucp_rndv_step_with_data(struct ucp_request *req);
 
 /* S: abort() of all protocols of this family. */
 ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status);
@@ -199,6 +210,9 @@ bool ucp_rndv_bytes_first(const struct ucp_query *query, size_t *first_p);
 
 /* Does UCX_RNDV_SCHEME, as the query has it, allow this kind? */
 bool ucp_rndv_is_wanted(const struct ucp_query *query, enum ucp_rndv_kind kind);
+
+/* The protocol of a kind that needs an answer of its own, or NULL. */
+const struct ucp_proto *ucp_rndv_proto_of(uint8_t kind);
 
 /* The protocol that UCX_RNDV_SCHEME asks for; NULL: any. */
 const struct ucp_proto *ucp_rndv_scheme_proto(int scheme);

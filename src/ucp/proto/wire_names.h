@@ -5,7 +5,7 @@
 #define UCP_PROTO_WIRE_NAMES_H_
 
 #include "ucp/proto/proto.h"
-#include "ucp/proto/wire.h"
+#include "ucp/proto/wire_rdma.h"
 
 /* name          as docs/protocols calls it; NULL: no such message
  * header_bytes  before the data; the header names the message among those

@@ -4,15 +4,19 @@
 
 #include <stdlib.h>
 
+#include "ucs/log.h"
+
 static struct ucs_list *buckets_create(unsigned shift)
 {
     size_t           count   = (size_t)1 << (64 - shift);
     struct ucs_list *buckets = malloc(count * sizeof(*buckets));
 
-    if (buckets != NULL) {
-        for (size_t i = 0; i < count; ++i) {
-            ucs_list_init(&buckets[i]);
-        }
+    if (buckets == NULL) {
+        (void)ucsi_no_memory("a hash of tags", count * sizeof(*buckets));
+        return NULL;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        ucs_list_init(&buckets[i]);
     }
     return buckets;
 }
@@ -22,7 +26,7 @@ ucs_status_t ucp_tag_index_init(struct ucp_tag_index *index, uint64_t mask)
     index->mask       = mask;
     index->shift      = 64 - __builtin_ctz(UCP_TAG_BUCKET_COUNT_MIN);
     index->count      = 0;
-    index->grow_count = (size_t)2 * UCP_TAG_BUCKET_COUNT_MIN;
+    index->grow_count = UCP_TAG_BUCKET_COUNT_MIN / 2;
     index->buckets    = buckets_create(index->shift);
     return (index->buckets == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }

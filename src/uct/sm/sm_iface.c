@@ -234,7 +234,8 @@ void uct_sm_iface_query(const struct uct_iface *base,
     attr->cost.latency_s            = 60e-9;
     attr->cost.overhead_s           = 10e-9;
     attr->cost.bandwidth_Bps        = 12e9;
-    attr->flags                     = UCT_IFACE_INTRA_NODE;
+    attr->flags                     =
+        UCT_IFACE_INTRA_NODE | UCT_IFACE_ZCOPY_COPIES;
     attr->address_bytes             = UCT_SM_ADDRESS_BYTES;
 }
 
