@@ -22,6 +22,8 @@ static void put_over(struct ucp_piece *piece, ucs_status_t status)
     if (!ucp_rndv_is_over(rndv)) {
         if (status == UCS_OK) {
             ucp_worker_count(rndv->ep->worker, UCP_COUNT_PUT_OUT, fin.length);
+        } else if (rndv->flags & UCP_RNDV_ALONE) {
+            ucp_rndv_abort(rndv, UCS_ERR_CONNECTION_RESET);
         } else {
             rndv->unclaimed += fin.length;
         }

@@ -42,6 +42,7 @@ enum ucp_rndv_flag {
     UCP_RNDV_MATCHED = 1 << 2, /* S: R has answered */
     UCP_RNDV_OVER    = 1 << 3, /* given up; status says why */
     UCP_RNDV_REFUSED = 1 << 4, /* R: the candidate, and will each time */
+    UCP_RNDV_ALONE   = 1 << 5, /* S: R's end is closed, it asks no more */
 };
 
 /* A range that is cut into pieces, one after the other. */
@@ -165,6 +166,12 @@ ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status);
 /* S: take back what the receiver has not matched, and complete it with
  * UCS_ERR_CANCELED; the peer forgets it. Else nothing. */
 void ucp_rndv_cancel_unmatched(struct ucp_request *req);
+
+/* S: the peer has closed its end. A message that it has matched ends when it
+ * has asked for all of it, and fails otherwise; one that it has not matched
+ * waits for who stands in for that end.
+ * @return true: something happened; the endpoint's list may have changed. */
+bool ucp_rndv_peer_closed(struct ucp_request *req);
 
 /* S: has the receiver answered? */
 bool ucp_rndv_is_matched(const struct ucp_request *req);
