@@ -11,6 +11,7 @@ int main(int argc, char **argv)
             &arrows_eager_suite,
             &arrows_pipeline_suite,
             &buffered_one_suite,
+            &buffered_pipeline_suite,
             &buffered_suite,
             &config_suite,
             &context_suite,

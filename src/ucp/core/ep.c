@@ -242,6 +242,7 @@ void ucp_eps_reap(struct ucp_worker *worker)
         if (ep->message_ep != NULL) {
             ucti_ep_destroy(ep->message_ep);
         }
+        ucp_peer_gone(ep);
         free(ep);
     }
 }

@@ -32,6 +32,7 @@ enum ucp_ep_flag {
     UCP_EP_DRAINING  = 1 << 2, /* ucp_ep_drain() is at work */
     UCP_EP_CLOSING   = 1 << 3, /* the user's handle is being closed */
     UCP_EP_ENDED     = 1 << 4, /* on worker->ended */
+    UCP_EP_FOLLOWS   = 1 << 5, /* says nothing until the one before is freed */
 };
 
 /* Work for a matched message that waits for room or its turn in the bulk
