@@ -101,29 +101,31 @@ static int trace_merge(const struct trace_options *options, char **paths,
     return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
 }
 
+/* Is that word an option, or what one with a value takes? */
+static bool trace_is_option(char **argv, int i)
+{
+    return (i > 0) &&
+           ((argv[i][0] == '-') || (strcmp(argv[i - 1], "-o") == 0) ||
+            (strcmp(argv[i - 1], "--output") == 0));
+}
+
 /* Put options before files, so that they may stand behind them as well, and
  * write -o as what it means.
  * @param words  [argc + 1], filled. */
 static void trace_sort_words(int argc, char **argv, char **words)
 {
     static char output[] = "--output";
-    int         count    = 0;
+    int         count    = 1;
 
-    for (int pass = 0; pass < 2; ++pass) {
-        for (int i = 0; i < argc; ++i) {
-            bool is_short  = (strcmp(argv[i], "-o") == 0);
-            bool takes_one = is_short || (strcmp(argv[i], output) == 0);
-            bool is_first  = (argv[i][0] == '-') || (i == 0);
-
-            if (is_first == (pass == 0)) {
-                words[count++] = is_short ? output : argv[i];
-            }
-            if (takes_one && (i + 1 < argc)) {
-                ++i;
-                if (pass == 0) {
-                    words[count++] = argv[i];
-                }
-            }
+    words[0] = argv[0];
+    for (int i = 1; i < argc; ++i) {
+        if (trace_is_option(argv, i)) {
+            words[count++] = (strcmp(argv[i], "-o") == 0) ? output : argv[i];
+        }
+    }
+    for (int i = 1; i < argc; ++i) {
+        if (!trace_is_option(argv, i)) {
+            words[count++] = argv[i];
         }
     }
     words[count] = NULL;
