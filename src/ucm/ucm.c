@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucm/ucm.c - the whole of libucm: programs link it, and it does nothing.
- * It must stay without hooks, constructors and allocations. */
+/* ucm/ucm.c - the whole of libucm: programs link it; reports of unmapped
+ * memory are passed on, all else does nothing. It must stay without hooks,
+ * constructors, locks and allocations. */
 #include "ucm/api/ucm.h"
+
+#include "ucs/unmap.h"
 
 void ucm_set_external_event(int events)
 {
-    (void)events;
+    if (events & UCM_EVENT_VM_UNMAPPED) {
+        ucsi_unmap_set_reported(true);
+    }
 }
 
 void ucm_unset_external_event(int events)
 {
-    (void)events;
+    if (events & UCM_EVENT_VM_UNMAPPED) {
+        ucsi_unmap_set_reported(false);
+    }
 }
 
 ucs_status_t ucm_test_events(int events)
@@ -33,8 +40,7 @@ void ucm_vm_mmap(void *addr, size_t length)
 
 void ucm_vm_munmap(void *addr, size_t length)
 {
-    (void)addr;
-    (void)length;
+    ucsi_unmap_tell((uintptr_t)addr, length);
 }
 
 ucs_status_t ucm_set_event_handler(int events, int priority,

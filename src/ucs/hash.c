@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "ucs/assert.h"
+#include "ucs/log.h"
 
 enum { UCS_HASH_ENTRY_COUNT_FIRST = 16 };
 
@@ -75,7 +76,7 @@ static ucs_status_t hash_grow(struct ucs_hash *hash)
     }
     entries = calloc(entry_count, sizeof(*entries));
     if (entries == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a hash table", entry_count * sizeof(*entries));
     }
     hash->entries     = entries;
     hash->entry_count = entry_count;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "ucs/assert.h"
+#include "ucs/log.h"
 
 enum { UCS_IDMAP_SLOT_COUNT_FIRST = 64 };
 
@@ -37,7 +38,7 @@ static ucs_status_t idmap_grow(struct ucs_idmap *map)
     }
     slots = realloc(map->slots, slot_count * sizeof(*slots));
     if (slots == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a table of ids", slot_count * sizeof(*slots));
     }
     for (index = map->slot_count; index < slot_count; ++index) {
         slots[index].pointer         = NULL;

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "ucs/clock.h"
+#include "ucs/path.h"
 
 _Static_assert(UCS_LOG_LINE_BYTES_MAX <= PIPE_BUF, "a line is one write");
 
@@ -141,40 +142,6 @@ static void log_line_clean(struct log_line *line, size_t from)
 
 /* ----------------------------------------------------------------- file */
 
-/* UCX_LOG_FILE with its % letters replaced. False if it gets too long. */
-static bool log_path_expand(const char *pattern, char *path, size_t path_bytes)
-{
-    size_t used = 0;
-
-    for (; *pattern != '\0'; ++pattern) {
-        size_t left = path_bytes - used;
-        int    length;
-
-        if (*pattern != '%') {
-            length = snprintf(path + used, left, "%c", *pattern);
-        } else if (pattern[1] == 'p') {
-            length = snprintf(path + used, left, "%d", (int)getpid());
-        } else if (pattern[1] == 'h') {
-            length = snprintf(path + used, left, "%s", log_host);
-        } else if (pattern[1] == 't') {
-            length = snprintf(
-                path + used, left, "%llu",
-                (unsigned long long)(ucsi_clock_wall_ns() / UCS_NS_PER_S));
-        } else {
-            length = snprintf(path + used, left, "%%");
-        }
-        if ((*pattern == '%') && (pattern[1] != '\0') &&
-            (strchr("pht%", pattern[1]) != NULL)) {
-            ++pattern;
-        }
-        if ((length < 0) || ((size_t)length >= left)) {
-            return false;
-        }
-        used += (size_t)length;
-    }
-    return true;
-}
-
 static void log_sink_complain(const char *pattern, const char *why)
 {
     struct log_line line = {.used = 0};
@@ -202,7 +169,7 @@ static int log_sink_open(void)
     if (strcmp(pattern, "stdout") == 0) {
         return STDOUT_FILENO;
     }
-    if (!log_path_expand(pattern, path, sizeof(path))) {
+    if (!ucsi_path_expand(pattern, path, sizeof(path))) {
         log_sink_complain(pattern, "the path is too long");
         return STDERR_FILENO;
     }
@@ -388,6 +355,12 @@ void ucsi_log_repeated(uint64_t hidden_count, ucs_log_level_t level,
     va_start(args, format);
     log_message(level, file, line, hidden_count, format, args);
     va_end(args);
+}
+
+ucs_status_t ucsi_no_memory(const char *what, size_t size_bytes)
+{
+    ucs_error("out of memory: %s of %zu bytes", what, size_bytes);
+    return UCS_ERR_NO_MEMORY;
 }
 
 const struct ucs_log_handler *

@@ -77,6 +77,11 @@ UCS_EXPORT UCS_PRINTF(5, 6) void ucsi_log_repeated(uint64_t        hidden_count,
 /* Look up the settings if nobody did, then compare. */
 UCS_EXPORT bool ucsi_log_check(ucs_log_level_t level);
 
+/* The one line that says that memory is short, at the place that noticed.
+ * @param what  For what it was, "a worker".
+ * @return UCS_ERR_NO_MEMORY. */
+UCS_EXPORT ucs_status_t ucsi_no_memory(const char *what, size_t size_bytes);
+
 /* Change the level for the whole process. */
 UCS_EXPORT void ucsi_log_set_level(ucs_log_level_t level);
 

@@ -19,10 +19,10 @@ _Static_assert(UCS_MPOOL_LINK_BYTES == 8, "alignments are multiples of a link");
 static ucs_status_t mpool_heap_alloc(struct ucs_mpool *pool, size_t size_bytes,
                                      struct ucs_mpool_chunk *chunk)
 {
-    (void)pool;
     chunk->memory     = malloc(size_bytes);
     chunk->size_bytes = size_bytes;
-    return (chunk->memory == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
+    return (chunk->memory == NULL) ? ucsi_no_memory(pool->name, size_bytes) :
+                                     UCS_OK;
 }
 
 static void mpool_heap_release(struct ucs_mpool       *pool,
@@ -174,7 +174,7 @@ static ucs_status_t mpool_grow(struct ucs_mpool *pool, unsigned count)
     }
     chunk = calloc(1, sizeof(*chunk));
     if (chunk == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory(pool->name, sizeof(*chunk));
     }
     size_bytes = UCS_MPOOL_LINK_BYTES + pool->params.align_bytes +
                  count * pool->stride_bytes;

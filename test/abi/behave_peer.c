@@ -62,7 +62,7 @@ static void with_mode_peer(void)
     struct pair         pair;
     struct record       sent, received;
     ucp_request_param_t param;
-    void               *request, *recv_request;
+    void               *request, *recv_request, *close_request;
 
     options.err_cb = on_error;
     memset(&error, 0, sizeof(error));
@@ -74,12 +74,12 @@ static void with_mode_peer(void)
     param   = param_send(&sent, 0);
     request = ucp_tag_send_nbx(pair.a.ep, large, sizeof(large), 0x32, &param);
     fact_outcome("peer.large_send", request);
-    param        = param_recv(&received, 0);
-    recv_request = ucp_tag_recv_nbx(pair.a.worker, small_in, sizeof(small_in),
-                                    0x33, ~0ul, &param);
-    must(pump_request(&pair,
-                      close_flags(pair.a.ep, UCP_EP_CLOSE_FLAG_FORCE, NULL)),
-         "close");
+    param         = param_recv(&received, 0);
+    recv_request  = ucp_tag_recv_nbx(pair.a.worker, small_in, sizeof(small_in),
+                                     0x33, ~0ul, &param);
+    close_request = close_flags(pair.a.ep, UCP_EP_CLOSE_FLAG_FORCE, NULL);
+    fact("peer.forced_inside", "%d", sent.calls);
+    must(pump_request(&pair, close_request), "close");
     pair.a.ep = NULL;
     pump_calls(&pair, &sent);
     fact_record("peer.forced_send", &sent);
@@ -93,6 +93,44 @@ static void with_mode_peer(void)
             &pair, close_flags(pair.b.ep, UCP_EP_CLOSE_FLAG_FORCE, NULL));
         pair.b.ep = NULL;
     }
+    node_close(&pair.a);
+    node_close(&pair.b);
+}
+
+/* The two ends of a connection with different modes, in both orders of making
+ * them: each sends and receives. */
+static void mixed_modes(const char *name, bool b_is_late)
+{
+    struct pair_options none = {.no_eps = true};
+    struct pair_options peer = {.err_mode = UCP_ERR_HANDLING_MODE_PEER,
+                                .err_cb   = on_error};
+    char                key[64];
+    struct pair         pair;
+
+    memset(&error, 0, sizeof(error));
+    memset(&pair, 0, sizeof(pair));
+    node_open(&pair.a, &none);
+    node_open(&pair.b, &none);
+    pair.a.ep = ep_open(pair.a.worker, pair.b.worker, &peer);
+    if (b_is_late) {
+        send_small(pair.a.ep, 0x71);
+        snprintf(key, sizeof(key), "%s.first", name);
+        fact_status(key, recv_small(&pair, pair.b.worker, 0x71));
+    }
+    pair.b.ep = ep_open(pair.b.worker, pair.a.worker, &none);
+    send_small(pair.b.ep, 0x72);
+    snprintf(key, sizeof(key), "%s.to_peer", name);
+    fact_status(key, recv_small(&pair, pair.a.worker, 0x72));
+    send_small(pair.a.ep, 0x73);
+    snprintf(key, sizeof(key), "%s.to_none", name);
+    fact_status(key, recv_small(&pair, pair.b.worker, 0x73));
+    snprintf(key, sizeof(key), "%s.force_of_none", name);
+    fact_outcome(key, ucp_ep_close_nb(pair.b.ep, UCP_EP_CLOSE_MODE_FORCE));
+    snprintf(key, sizeof(key), "%s.handler", name);
+    fact(key, "%d", error.calls);
+    (void)pump_request(&pair,
+                       close_flags(pair.a.ep, UCP_EP_CLOSE_FLAG_FORCE, NULL));
+    ep_shut(&pair, pair.b.ep);
     node_close(&pair.a);
     node_close(&pair.b);
 }
@@ -275,6 +313,8 @@ int main(void)
     killed("killed", false);
     killed("killed_user_data", true);
     with_mode_peer();
+    mixed_modes("mixed", false);
+    mixed_modes("mixed_late", true);
     modify();
     fact("end", "1");
     return 0;

@@ -38,6 +38,13 @@ run() { # program output [NAME=value...]
         echo "exit.status: $?" >>"$output"
 }
 
+compare() { # program theirs...
+    program=$1
+    shift
+    python3 "$abi_dir/compare_facts.py" "$program" "$work/$program.ours" \
+        "$abi_dir/allowed.txt" "$@"
+}
+
 failed=
 for program in $programs; do
     "$cc" -std=gnu11 -O1 -g -Wall -Wextra -Werror -I"$reference_include" \
@@ -46,9 +53,15 @@ for program in $programs; do
     run "$program" "$work/$program.theirs"
     run "$program" "$work/$program.ours" LD_LIBRARY_PATH="$ours" \
         ${preload:+LD_PRELOAD="$preload"}
-    if ! python3 "$abi_dir/compare_facts.py" "$program" \
-        "$work/$program.theirs" "$work/$program.ours" \
-        "$abi_dir/allowed.txt"; then
+    if ! compare "$program" "$work/$program.theirs"; then
+        # Is it the reference that was disturbed by other load? Ours gets no
+        # second chance.
+        run "$program" "$work/$program.theirs2"
+        run "$program" "$work/$program.theirs3"
+        if compare "$program" "$work/$program.theirs" \
+            "$work/$program.theirs2" "$work/$program.theirs3"; then
+            continue
+        fi
         failed="$failed $program"
         sed 's/^/  ours: /' "$work/$program.ours.err" | tail -n 20
     fi

@@ -29,15 +29,6 @@ static void statuses(void)
     SAYS_NO(ucp_worker_set_am_recv_handler(NULL, NULL));
     SAYS_NO(ucp_worker_set_am_handler(NULL, 0, NULL, NULL, 0));
     SAYS_NO(ucp_stream_recv_request_test(NULL, NULL));
-    SAYS_NO(ucp_mem_map(NULL, NULL, NULL));
-    SAYS_NO(ucp_mem_unmap(NULL, NULL));
-    SAYS_NO(ucp_mem_query(NULL, NULL));
-    SAYS_NO(ucp_mem_advise(NULL, NULL, NULL));
-    SAYS_NO(ucp_memh_pack(NULL, NULL, NULL, NULL));
-    SAYS_NO(ucp_rkey_pack(NULL, NULL, NULL, NULL));
-    SAYS_NO(ucp_ep_rkey_unpack(NULL, NULL, NULL));
-    SAYS_NO(ucp_rkey_ptr(NULL, 0, NULL));
-    SAYS_NO(ucp_rkey_compare(NULL, NULL, NULL, NULL, NULL));
     SAYS_NO(ucp_put(NULL, NULL, 0, 0, NULL));
     SAYS_NO(ucp_put_nbi(NULL, NULL, 0, 0, NULL));
     SAYS_NO(ucp_get(NULL, NULL, 0, 0, NULL));
@@ -82,10 +73,6 @@ static void nothing(void)
     ucp_listener_destroy(NULL);
     ucp_am_data_release(NULL, NULL);
     ucp_stream_data_release(NULL, NULL);
-    ucp_mem_print_info(NULL, NULL, NULL);
-    ucp_memh_buffer_release(NULL, NULL);
-    ucp_rkey_buffer_release(NULL);
-    ucp_rkey_destroy(NULL);
     ucp_device_mem_list_release(NULL);
     if (ucp_device_counter_read(NULL, NULL, NULL) != 0) {
         ++failures;

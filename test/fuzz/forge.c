@@ -90,7 +90,27 @@ static size_t forge_start(struct scene *scene, unsigned from, uint8_t *bytes)
     scene->partials[from] =
         (struct forged_partial){.number = start.id, .offset = data};
     ucp_wire_start_encode(bytes, &start);
-    return UCP_WIRE_RNDV_BYTES + data;
+    return UCP_WIRE_FIRST_BYTES + data;
+}
+
+/* RNDV or RGET: a start, a candidate, a head, first data. */
+static size_t forge_rndv(struct scene *scene, uint8_t *bytes)
+{
+    struct tape         *tape = &scene->tape;
+    size_t               data = tape_u8(tape);
+    struct ucp_wire_rndv rndv = {
+        .start       = {.tag    = scene_tag(tape),
+                        .length = data + forge_number(tape),
+                        .id     = forge_number(tape)},
+        .candidate   = tape_u8(tape) % 8,
+        .head_length = tape_u8(tape),
+    };
+
+    if (tape_u8(tape) % 64 != 0) {
+        rndv.start.length %= FORGED_LENGTH_END;
+    }
+    ucp_wire_rndv_encode(bytes, &rndv);
+    return UCP_WIRE_RNDV_BYTES + rndv.head_length + data;
 }
 
 static size_t forge_more(struct scene *scene, unsigned from, uint8_t *bytes)
@@ -194,8 +214,10 @@ static size_t forge_body(struct scene *scene, unsigned from,
         return UCP_WIRE_EAGER_BYTES +
                tape_u8(&scene->tape) * (tape_u8(&scene->tape) % 8);
     case UCP_AM_EAGER_FIRST:
-    case UCP_AM_RNDV:
         return forge_start(scene, from, forged->bytes);
+    case UCP_AM_RNDV:
+    case UCP_AM_RGET:
+        return forge_rndv(scene, forged->bytes);
     case UCP_AM_EAGER_MORE:
         return forge_more(scene, from, forged->bytes);
     case UCP_AM_FRAG:
@@ -215,7 +237,7 @@ void forge_message(struct scene *scene, unsigned from, struct forged *forged)
     uint8_t      kind = tape_u8(tape);
 
     memset(forged->bytes, tape_u8(tape), sizeof(forged->bytes));
-    forged->am_id  = kind % (UCP_AM_ABORT + 1);
+    forged->am_id  = kind % (UCP_AM_RGET + 1);
     forged->length = forge_body(scene, from, forged);
     switch (kind >> 4) {
     case 0:
@@ -258,6 +280,7 @@ bool forge_is_bad(const struct scene *scene, const struct uct_source *source,
                   uint8_t am_id, const uint8_t *bytes, size_t length)
 {
     struct ucp_wire_start start;
+    struct ucp_wire_rndv  rndv;
     struct ucp_wire_ack   ack;
     struct ucp_wire_piece piece;
     struct ucp_wire_abort abort;
@@ -265,15 +288,17 @@ bool forge_is_bad(const struct scene *scene, const struct uct_source *source,
     if (am_id == UCP_AM_ANNOUNCE) {
         return is_bad_announcement(source, bytes, length);
     }
-    if ((source->user == NULL) && (am_id <= UCP_AM_ABORT)) {
+    if ((source->user == NULL) && (am_id <= UCP_AM_RGET)) {
         return true;
     }
     switch (am_id) {
     case UCP_AM_EAGER:
         return length < UCP_WIRE_EAGER_BYTES;
     case UCP_AM_EAGER_FIRST:
-    case UCP_AM_RNDV:
         return !ucp_wire_start_decode(bytes, length, &start);
+    case UCP_AM_RNDV:
+    case UCP_AM_RGET:
+        return !ucp_wire_rndv_decode(bytes, length, &rndv);
     case UCP_AM_EAGER_MORE:
         return !ucp_wire_piece_decode(bytes, length, &piece);
     case UCP_AM_ACK:

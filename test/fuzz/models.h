@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+void model_arena(const uint8_t *data, size_t size);
 void model_bytes(const uint8_t *data, size_t size);
 void model_hash(const uint8_t *data, size_t size);
 void model_heap(const uint8_t *data, size_t size);

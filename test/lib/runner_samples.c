@@ -66,6 +66,18 @@ static void good__waits(const struct test_param *param)
     ck_assert(test_wait_until(seventh_time, &count, 10));
     ck_assert_int_eq(count, 7);
     ck_assert(!test_wait_until(never, NULL, 0.01));
+    ck_assert(test_has_time(1000));
+    ck_assert(!test_has_time(0.01));
+}
+
+static void good__counts_its_own_time(const struct test_param *param)
+{
+    double start = test_cpu_seconds();
+
+    (void)param;
+    while (test_cpu_seconds() - start < 0.01) {
+    }
+    ck_assert(!test_has_time(0.01)); /* no more than what passed */
 }
 
 static void good__sees_no_ucx_env(const struct test_param *param)
@@ -178,6 +190,7 @@ static const struct test_case good_cases[] = {
         TEST(good__passes),   TEST(good__has_fixture),
         TEST(good__waits),    TEST(good__prints_random),
         TEST(good__sees_no_ucx_env),
+        TEST(good__counts_its_own_time),
         {0}};
 static const struct test_case bad_cases[] = {
         TEST(bad__assertion), TEST(bad__leaks_memory),

@@ -78,4 +78,13 @@ bool test_wait_until(bool (*fn)(void *), void *arg, double seconds);
 /* A time limit, in seconds, times --timeout-multiplier. */
 double test_scaled_seconds(double seconds);
 
+/* Has this test run for less than that many seconds (--timeout-multiplier
+ * counts)? What is tried many times ends by it, after a few tries at least:
+ * on a busy machine each may wait for the processor. */
+bool test_has_time(double seconds);
+
+/* Processor time that this process has used, in seconds: what work costs,
+ * however busy the machine is. */
+double test_cpu_seconds(void);
+
 #endif

@@ -36,6 +36,7 @@ static const struct test_instance *current;
 static bool                        current_no_fork;
 static pid_t                       current_pid;
 static double                      time_multiplier = 1.0;
+static double                      begin_seconds; /* of the current test */
 static sigjmp_buf                  skip_target; /* without fork only */
 static bool                        fd_open_before[TEST_FD_MAX];
 
@@ -43,12 +44,27 @@ static bool                        fd_open_before[TEST_FD_MAX];
  * ends the process if memory is lost; runs at most once per process. */
 extern void __lsan_do_leak_check(void) __attribute__((weak));
 
-static double clock_seconds(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec now;
 
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static double clock_seconds(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+double test_cpu_seconds(void)
+{
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+bool test_has_time(double seconds)
+{
+    return clock_seconds() - begin_seconds < test_scaled_seconds(seconds);
 }
 
 double test_scaled_seconds(double seconds)
@@ -155,6 +171,7 @@ static void run_current(void)
 {
     const struct test_suite *suite = current->suite;
 
+    begin_seconds = clock_seconds();
     memset(fd_open_before, 0, sizeof(fd_open_before));
     visit_fds(fd_note, NULL, 0);
     if (suite->setup != NULL) {

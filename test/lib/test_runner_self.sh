@@ -42,9 +42,9 @@ same() { [ -n "$2" ] && [ "$2" = "$3" ]; result "$1" $?; }
 differ() { [ -n "$2" ] && [ "$2" != "$3" ]; result "$1" $?; }
 
 export UCX_SAMPLE=1
-expect run__good_passes 0 '^5 passed, 0 failed, 0 skipped$' --filter='good.*'
+expect run__good_passes 0 '^6 passed, 0 failed, 0 skipped$' --filter='good.*'
 same run__summary_is_last_line "$(tail -n 1 "$work/out")" \
-     '5 passed, 0 failed, 0 skipped'
+     '6 passed, 0 failed, 0 skipped'
 expect env__kept_on_request 1 '^0 passed, 1 failed' --keep-env \
        --filter='good.*ucx_env'
 expect run__parameters 0 '^ok    colour.param__is_given/green ' \
@@ -100,8 +100,8 @@ expect skip__without_fork 0 '^1 passed, 0 failed, 1 skipped$' --no-fork \
 expect filter__nothing_fails 2 'no test matches' --filter='no_such*'
 expect filter__empty_fails 2 'no test matches' --filter='*-*'
 expect filter__nothing_to_list_fails 2 'no test matches' --list --filter='x'
-expect filter__negative 0 '^4 passed, 0' --filter='good.*-*fixture'
-expect filter__only_negative 0 '^5 passed, 0' \
+expect filter__negative 0 '^5 passed, 0' --filter='good.*-*fixture'
+expect filter__only_negative 0 '^6 passed, 0' \
        --filter='-bad.*:torn.*:skip.*:colour.*'
 expect filter__question_mark 0 '^1 passed, 0' --filter='good.good__p?sses'
 expect filter__is_exact 2 'no test matches' --filter='good'

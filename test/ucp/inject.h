@@ -52,16 +52,30 @@ static inline void inject_abort(struct ucp_worker *worker, struct ucp_ep *ep,
     (void)inject(worker, ep, UCP_AM_ABORT, bytes, sizeof(bytes));
 }
 
-/* am_id UCP_AM_EAGER_FIRST or UCP_AM_RNDV; the data is zeros. */
-static inline void inject_start(struct ucp_worker *worker, struct ucp_ep *ep,
-                                uint8_t am_id, struct ucp_wire_start start,
-                                size_t data_length)
+/* EAGER_FIRST; the data is zeros. */
+static inline void inject_first(struct ucp_worker *worker, struct ucp_ep *ep,
+                                struct ucp_wire_start start, size_t data_length)
 {
-    uint8_t *bytes = calloc(1, UCP_WIRE_RNDV_BYTES + data_length);
+    uint8_t *bytes = calloc(1, UCP_WIRE_FIRST_BYTES + data_length);
 
     ucs_check(bytes != NULL);
     ucp_wire_start_encode(bytes, &start);
-    (void)inject(worker, ep, am_id, bytes, UCP_WIRE_RNDV_BYTES + data_length);
+    (void)inject(worker, ep, UCP_AM_EAGER_FIRST, bytes,
+                 UCP_WIRE_FIRST_BYTES + data_length);
+    free(bytes);
+}
+
+/* RNDV or RGET; head and data are zeros. */
+static inline void inject_rndv(struct ucp_worker *worker, struct ucp_ep *ep,
+                               uint8_t am_id, struct ucp_wire_rndv rndv,
+                               size_t data_length)
+{
+    size_t   length = UCP_WIRE_RNDV_BYTES + rndv.head_length + data_length;
+    uint8_t *bytes  = calloc(1, length);
+
+    ucs_check(bytes != NULL);
+    ucp_wire_rndv_encode(bytes, &rndv);
+    (void)inject(worker, ep, am_id, bytes, length);
     free(bytes);
 }
 

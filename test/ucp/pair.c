@@ -116,9 +116,12 @@ void pair_open_setup(struct pair *pair, const struct pair_setup *setup,
                      uint64_t features, ucp_err_handling_mode_t err_mode)
 {
     memset(pair, 0, sizeof(*pair));
-    /* make check builds the example; a build without it fails here. */
-    pair_set("UCX_MODULE_DIR",
-             (strcmp(setup->tls, "example") == 0) ? EXAMPLE_MODULE_DIR : NULL);
+    /* make check builds the modules; a build without them fails here. */
+    pair_set("UCX_MODULE_DIR", (strcmp(setup->tls, "example") == 0)
+                                   ? EXAMPLE_MODULE_DIR
+                                   : (strcmp(setup->tls, "mock") == 0)
+                                         ? MOCK_MODULE_DIR
+                                         : NULL);
     pair_set("UCX_TLS", setup->tls);
     pair_set("UCX_RNDV_THRESH", setup->rndv_threshold);
     pair_set("UCX_ZCOPY_THRESH", setup->zcopy_threshold);

@@ -6,6 +6,10 @@
 #include "lib/test.h"
 
 extern const struct test_suite address_suite;
+extern const struct test_suite arrows_eager_suite;
+extern const struct test_suite arrows_pipeline_suite;
+extern const struct test_suite buffered_one_suite;
+extern const struct test_suite buffered_suite;
 extern const struct test_suite config_suite;
 extern const struct test_suite context_suite;
 extern const struct test_suite datatype_suite;
@@ -17,18 +21,26 @@ extern const struct test_suite eager_prepared_suite;
 extern const struct test_suite ep_suite;
 extern const struct test_suite ep_loop_suite;
 extern const struct test_suite flush_suite;
+extern const struct test_suite fragment_suite;
 extern const struct test_suite lanes_suite;
 extern const struct test_suite match_suite;
+extern const struct test_suite mem_suite;
 extern const struct test_suite op_suite;
 extern const struct test_suite peer_suite;
 extern const struct test_suite pipeline_send_suite;
 extern const struct test_suite processes_suite;
+extern const struct test_suite reg_cache_suite;
 extern const struct test_suite request_suite;
+extern const struct test_suite rkey_suite;
+extern const struct test_suite rkey_wire_suite;
+extern const struct test_suite rndv_suite;
 extern const struct test_suite select_suite;
 extern const struct test_suite soak_suite;
 extern const struct test_suite strided_suite;
 extern const struct test_suite tag_recv_suite;
 extern const struct test_suite tag_send_suite;
+extern const struct test_suite trace_suite;
+extern const struct test_suite trace_file_suite;
 extern const struct test_suite unexpected_suite;
 extern const struct test_suite wakeup_suite;
 extern const struct test_suite worker_suite;

@@ -46,7 +46,8 @@ static void immediate__every_size(const struct test_param *param)
         void *receive;
 
         ck_assert_int_eq(
-            proto_of(pair.eps[0], UCP_DT_CONTIG, length)->is_inline,
+            proto_of(pair.eps[0], UCP_DT_CONTIG, length)->direct ==
+                UCP_DIRECT_SHORT,
             length < end);
         memset(in, 0, sizeof(in));
         receive = pair_receive(&pair, 1, in, length, TAG);
@@ -155,7 +156,9 @@ static void immediate__packs_other_datatypes(const struct test_param *param)
         struct counted counted = {.length = length};
 
         how.datatype = generic;
-        ck_assert(proto_of(pair.eps[0], UCP_DT_GENERIC, length)->is_inline);
+        ck_assert_int_eq(
+            proto_of(pair.eps[0], UCP_DT_GENERIC, length)->direct,
+            UCP_DIRECT_SHORT);
         ck_assert_int_eq(
             pair_wait(&pair,
                       ucp_tag_send_nbx(pair.eps[0], &counted, 1, TAG, &how)),

@@ -107,6 +107,28 @@ static void ep__mode_none_tells_requests_only(const struct test_param *param)
     pair_abandon(&pair);
 }
 
+/* Each end of a connection has the mode that its user asked for. */
+static void ep__modes_of_both_ends_may_differ(const struct test_param *param)
+{
+    struct pair pair;
+    ucp_ep_h    peer, none;
+
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    peer = pair_connect(&pair, 0, UCP_ERR_HANDLING_MODE_PEER);
+    none = pair_connect(&pair, 1, UCP_ERR_HANDLING_MODE_NONE);
+    ck_assert_int_eq(
+        UCS_PTR_RAW_STATUS(ucp_ep_close_nbx(none, &pair_force_param)),
+        UCS_ERR_INVALID_PARAM);
+    ucp_ep_fail(none, UCS_ERR_CONNECTION_RESET);
+    ck_assert_int_eq(pair.error_count[0] + pair.error_count[1], 0);
+    ucp_ep_fail(peer, UCS_ERR_CONNECTION_RESET);
+    ck_assert_int_eq(pair.error_count[0] + pair.error_count[1], 1);
+    ck_assert_int_eq(pair_wait(&pair, ucp_ep_close_nbx(none, &pair_no_param)),
+                     UCS_OK);
+    ck_assert_ptr_null(ucp_ep_close_nbx(peer, &pair_force_param));
+    pair_abandon(&pair);
+}
+
 /* After close has begun the handler is not called. */
 static void ep__no_error_after_close(const struct test_param *param)
 {
@@ -355,6 +377,7 @@ static const struct test_case ep_cases[] = {
     TEST(ep__failure_ends_everything),
     TEST(ep__close_inside_the_error_handler),
     TEST(ep__mode_none_tells_requests_only),
+    TEST(ep__modes_of_both_ends_may_differ),
     TEST(ep__no_error_after_close),
     TEST(ep__cost_of_a_thousand),
     TEST(ep__query_and_print),

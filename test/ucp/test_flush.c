@@ -245,6 +245,36 @@ static void close__with_everything_in_flight(const struct test_param *param)
     }
 }
 
+/* By force: what is open ends with CANCELED, but from progress: the caller may
+ * hold a lock that its callbacks take. A sleeper is told to progress. */
+static void close__by_force_calls_back_from_progress(
+    const struct test_param *param)
+{
+    struct told         told  = {.count = 0};
+    ucp_request_param_t tells = told_send_param(&told, 0);
+    struct pair         pair;
+    void               *send;
+
+    pair_open(&pair, param, UCP_FEATURE_WAKEUP, UCP_ERR_HANDLING_MODE_PEER);
+    pair_meet(&pair);
+    send = ucp_tag_send_sync_nbx(pair.eps[0], out, BYTES, TAG, &tells);
+    ck_assert(UCS_PTR_IS_PTR(send));
+    pair_settle(&pair);
+    ck_assert_ptr_null(ucp_ep_close_nbx(pair.eps[0], &pair_force_param));
+    pair.eps[0] = NULL;
+    if (pair.is_loop) {
+        pair.eps[1] = NULL;
+    }
+    ck_assert_uint_eq(told.count, 0);
+    ck_assert_int_eq(ucp_request_check_status(send), UCS_INPROGRESS);
+    ck_assert_int_eq(ucp_worker_arm(pair.workers[0]), UCS_ERR_BUSY);
+    (void)ucp_worker_progress(pair.workers[0]);
+    ck_assert_uint_eq(told.count, 1);
+    ck_assert_int_eq(told.status, UCS_ERR_CANCELED);
+    ucp_request_free(send);
+    pair_close(&pair);
+}
+
 static void close__twice(const struct test_param *param)
 {
     struct pair pair;
@@ -315,6 +345,7 @@ static const struct test_case flush_cases[] = {
     TEST(flush__matched_rendezvous_holds),
     TEST(flush__after_a_failure),
     TEST(close__with_everything_in_flight),
+    TEST(close__by_force_calls_back_from_progress),
     TEST(close__twice),
     TEST(close__force_needs_mode_peer),
     TEST(close__needs_no_progress_of_the_peer),

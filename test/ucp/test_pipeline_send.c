@@ -159,7 +159,7 @@ static void pipeline__bad_acks_are_dropped(const struct test_param *param)
                                    .offset      = req->dt.offset,
                                    .length      = BYTES - req->dt.offset};
     bad    = good;
-    bad.length -= 1;
+    bad.length += 1;
     inject_ack(worker, stage.pair.eps[0], bad);
     bad.length = 0; /* "all is here" when it is not */
     inject_ack(worker, stage.pair.eps[0], bad);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/test.h"
+#include "ucp/api/causeway.h"
 #include "ucp/pair.h"
 #include "ucp/suites.h"
 #include "ucp/told.h"
@@ -115,6 +116,54 @@ send__force_imm_cmpl_takes_small_ones(const struct test_param *param)
     pair_open_setup(&pair, &sm, 0, UCP_ERR_HANDLING_MODE_PEER);
     ck_assert_ptr_null(ucp_tag_send_nbx(pair.eps[0], out, 8, TAG, &how));
     receive_one(&pair);
+    pair_close(&pair);
+}
+
+/* A ready message is a standard one whose receive is posted; one that comes
+ * too early waits like any other. */
+static void send__ready(const struct test_param *param)
+{
+    struct pair pair;
+
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    for (unsigned i = 0; i < 2 * SIZE_COUNT; ++i) {
+        size_t length  = sizes[i / 2];
+        void  *receive = NULL, *request;
+
+        if (i % 2 == 0) {
+            receive = pair_receive(&pair, 1, in, sizeof(in), TAG);
+        }
+        pattern_fill(out, length, i);
+        request = causeway_tag_send_ready_nbx(pair.eps[0], out, length, TAG,
+                                              &pair_no_param);
+        if (i % 2 == 0) {
+            ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+        } else {
+            receive_one(&pair);
+        }
+        ck_assert_int_eq(pair_wait(&pair, request), UCS_OK);
+        pattern_check(in, length, i);
+    }
+    pair_close(&pair);
+}
+
+/* The same protocols as in standard mode, at every size. */
+static void send__ready_chooses_as_standard(const struct test_param *param)
+{
+    struct pair pair;
+
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    for (int dt_class = 0; dt_class < UCP_DT_CLASS_COUNT; ++dt_class) {
+        const struct ucp_ep_config *config = pair.eps[0]->config;
+
+        for (size_t bytes = 1; bytes < SIZE_MAX / 2; bytes *= 2) {
+            ck_assert_ptr_eq(
+                ucp_select_lookup(&config->select[UCP_MODE_READY][dt_class],
+                                  bytes),
+                ucp_select_lookup(&config->select[UCP_MODE_STANDARD][dt_class],
+                                  bytes));
+        }
+    }
     pair_close(&pair);
 }
 
@@ -238,6 +287,8 @@ static void send__from_a_callback(const struct test_param *param)
 
 static const struct test_case send_cases[] = {
     TEST(send__calls_back_after_the_call_or_never),
+    TEST(send__ready),
+    TEST(send__ready_chooses_as_standard),
     TEST(send__no_imm_cmpl),
     TEST(send__force_imm_cmpl),
     TEST(send__force_imm_cmpl_takes_small_ones),

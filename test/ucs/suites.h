@@ -5,6 +5,7 @@
 
 #include "lib/test.h"
 
+extern const struct test_suite arena_suite;
 extern const struct test_suite assert_suite;
 extern const struct test_suite bytes_suite;
 extern const struct test_suite clock_suite;
@@ -28,12 +29,15 @@ extern const struct test_suite log_config_suite;
 extern const struct test_suite log_suite;
 extern const struct test_suite mpool_suite;
 extern const struct test_suite netif_suite;
+extern const struct test_suite path_suite;
 extern const struct test_suite queue_suite;
+extern const struct test_suite ranges_suite;
 extern const struct test_suite sockaddr_suite;
 extern const struct test_suite socket_suite;
 extern const struct test_suite status_suite;
 extern const struct test_suite strbuf_suite;
 extern const struct test_suite timer_suite;
 extern const struct test_suite units_suite;
+extern const struct test_suite unmap_suite;
 
 #endif

@@ -7,6 +7,7 @@
 int main(int argc, char **argv)
 {
     static const struct test_suite *const suites[] = {
+        &arena_suite,
         &assert_suite,
         &bytes_suite,
         &clock_suite,
@@ -30,13 +31,16 @@ int main(int argc, char **argv)
         &log_suite,
         &mpool_suite,
         &netif_suite,
+        &path_suite,
         &queue_suite,
+        &ranges_suite,
         &sockaddr_suite,
         &socket_suite,
         &status_suite,
         &strbuf_suite,
         &timer_suite,
         &units_suite,
+        &unmap_suite,
         NULL,
     };
 

@@ -11,6 +11,9 @@ static int fd_of(struct host *host)
     return host->tl->event_fd(host->iface);
 }
 
+/* After so long nothing will come, even on a busy machine. */
+enum { WAKE_MS = 20000 };
+
 static bool is_readable(int fd, int timeout_ms)
 {
     struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
@@ -102,7 +105,7 @@ static void fd__fires_for_a_message(const struct test_param *param)
         }
         world_send(&world, lane, LANE_BCOPY, AM_ORDERED, 8);
         if (there != NULL) {
-            ck_assert(is_readable(fd_of(there), 5000));
+            ck_assert(is_readable(fd_of(there), WAKE_MS));
         }
         world_wait_ordered(&world, count);
     }
@@ -142,7 +145,7 @@ static void fd__fires_for_room(const struct test_param *param)
             ck_assert(host_step(world.there));
         }
     } else {
-        ck_assert(is_readable(fd_of(world.here), 5000));
+        ck_assert(is_readable(fd_of(world.here), WAKE_MS));
     }
     lane->load.count = 0;
     while (lane->pending_calls == calls) {
@@ -191,7 +194,7 @@ static void race_step(struct world *world, uint64_t expected)
         (here->tl->arm(here->iface) != UCS_OK)) {
         return;
     }
-    if (!is_readable(fd_of(here), 5000)) {
+    if (!is_readable(fd_of(here), WAKE_MS)) {
         ck_assert_msg(uct_iface_progress(here->iface) == 0,
                       "here lost a wake-up for message %llu",
                       (unsigned long long)expected);
@@ -273,7 +276,7 @@ static void race__random_arm_and_send(const struct test_param *param)
             break;
         case 1:
             if (is_armed && is_waiting) {
-                ck_assert(is_readable(fd_of(there), 5000));
+                ck_assert(is_readable(fd_of(there), WAKE_MS));
             }
             (void)uct_iface_progress(there->iface);
             (void)uct_iface_progress(world.here->iface);

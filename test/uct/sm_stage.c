@@ -218,7 +218,8 @@ ucs_status_t sm_stage_send(struct uct_ep *ep, uint8_t am_id, uint64_t number,
 void sm_stage_send_all(struct sm_end *end, struct uct_ep *ep, uint8_t am_id,
                        uint64_t number, size_t length)
 {
-    uint64_t     deadline_ns = ucsi_clock_ns() + 20ull * UCS_NS_PER_S;
+    double       seconds     = test_scaled_seconds(20);
+    uint64_t     deadline_ns = ucsi_clock_ns() + (uint64_t)(seconds * 1e9);
     ucs_status_t status;
 
     while ((status = sm_stage_send(ep, am_id, number, length, 0)) ==
@@ -280,8 +281,9 @@ void sm_stage_progress_ms(struct sm_end *a, struct sm_end *b, unsigned ms)
     }
 }
 
-bool sm_stage_sleep(struct sm_end *end, int timeout_ms)
+bool sm_stage_sleep(struct sm_end *end)
 {
+    enum { WAKE_MS = 20000 }; /* then nothing will come, however busy all are */
     struct pollfd wait = {.fd     = uct_sm_transport.event_fd(end->iface),
                           .events = POLLIN};
     ucs_status_t  status;
@@ -289,7 +291,7 @@ bool sm_stage_sleep(struct sm_end *end, int timeout_ms)
 
     status = uct_sm_transport.arm(end->iface);
     if (status == UCS_OK) {
-        count = poll(&wait, 1, timeout_ms);
+        count = poll(&wait, 1, WAKE_MS);
     } else {
         ck_assert_int_eq(status, UCS_ERR_BUSY);
     }

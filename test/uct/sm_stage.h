@@ -79,7 +79,7 @@ void sm_stage_progress_ms(struct sm_end *a, struct sm_end *b, unsigned ms);
 
 /* Sleep as the contract says: arm, wait for event_fd, progress.
  * @return false: the time was over before anything happened. */
-bool sm_stage_sleep(struct sm_end *end, int timeout_ms);
+bool sm_stage_sleep(struct sm_end *end);
 
 /* Another process that opens an interface of its own, tells its address and
  * gets ours, then runs fn(end, its endpoint to us, arg) and exits. */

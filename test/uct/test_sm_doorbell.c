@@ -331,7 +331,7 @@ static void race__no_message_is_slept_over(const struct test_param *param)
     sm_process_start(&process, &receiver, false, bell_race_send, race);
     while (receiver.received < race->rounds) {
         bell_spin(bell_next(&seed) % 200);
-        ck_assert_msg(sm_stage_sleep(&receiver, 5000),
+        ck_assert_msg(sm_stage_sleep(&receiver),
                       "a wake-up was lost after %llu messages",
                       (unsigned long long)receiver.received);
         atomic_store(&race->received, receiver.received);
@@ -384,7 +384,7 @@ static void race__no_room_is_slept_over(const struct test_param *param)
             continue;
         }
         while (receiver.pendings == 0) {
-            ck_assert_msg(sm_stage_sleep(&receiver, 5000),
+            ck_assert_msg(sm_stage_sleep(&receiver),
                           "a wake-up was lost after %llu messages",
                           (unsigned long long)number);
             ++slept;
@@ -409,7 +409,7 @@ static void race__with_fences_too(const struct test_param *param)
     receiver.sm->segment.header->identity.needs_fence = 1;
     sm_process_start(&process, &receiver, false, bell_race_send, race);
     while (receiver.received < race->rounds) {
-        ck_assert_msg(sm_stage_sleep(&receiver, 5000), "lost");
+        ck_assert_msg(sm_stage_sleep(&receiver), "lost");
         atomic_store(&race->received, receiver.received);
     }
     sm_step_tell(process.to_fd);

@@ -124,7 +124,7 @@ static void socket_sleepy(struct sm_end *child, struct uct_ep *ep, int in_fd,
     for (number = 0; number < 300; ++number) {
         sm_stage_send_all(child, ep, SM_STAGE_AM, number, 8);
         while (child->received <= number) {
-            ck_assert(sm_stage_sleep(child, 5000));
+            ck_assert(sm_stage_sleep(child));
         }
     }
     sm_step_wait(in_fd);
@@ -140,7 +140,7 @@ static void socket__wakes_both_ways(const struct test_param *param)
     end.ep = sm_end_connect_bytes(&end, process.address);
     for (number = 0; number < 300; ++number) {
         while (end.received <= number) {
-            ck_assert_msg(sm_stage_sleep(&end, 5000), "message %d",
+            ck_assert_msg(sm_stage_sleep(&end), "message %d",
                           (int)number);
         }
         sm_stage_send_all(&end, end.ep, SM_STAGE_AM, number, 8);

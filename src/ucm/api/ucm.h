@@ -2,8 +2,9 @@
 /* ucm/api/ucm.h - the few names of UCX's libucm that programs use.
  *
  * UCX watches memory being unmapped, because it keeps registrations of it.
- * Causeway hooks nothing and keeps none, so nobody has to be told: reports
- * are accepted and ignored. Thread: any, also from inside an allocator. */
+ * Causeway hooks nothing. It keeps registrations only where the program maps
+ * the memory by ucp_mem_map, or says that it reports what it unmaps; so these
+ * reports matter. Thread: any, also from inside an allocator. */
 #ifndef UCM_API_UCM_H_
 #define UCM_API_UCM_H_
 
@@ -37,16 +38,18 @@ typedef void (*ucm_event_callback_t)(ucm_event_type_t event_type,
 
 UCS_API_BEGIN
 
-/* Say that the program will report these events itself; accepted. */
+/* Say that the program will report these events itself, or no longer will;
+ * UCM_EVENT_VM_UNMAPPED counts, the others are accepted. */
 void ucm_set_external_event(int events);
 void ucm_unset_external_event(int events);
 
-/* Is everything that needs these events told of them? Always UCS_OK, as
- * nothing needs them. */
+/* Is everything that needs these events told of them? Always UCS_OK: without
+ * reports nothing is kept that needs them. */
 ucs_status_t ucm_test_events(int events);
 ucs_status_t ucm_test_external_events(int events);
 
-/* Report memory that came or went; ignored. */
+/* Report memory that came (ignored) or goes away: before it is unmapped, or
+ * after, but before anything else can be mapped there. */
 void ucm_vm_mmap(void *addr, size_t length);
 void ucm_vm_munmap(void *addr, size_t length);
 

@@ -24,6 +24,36 @@ typedef struct causeway_dt_level {
     ptrdiff_t stride_bytes;
 } causeway_dt_level_t;
 
+/* ---- buffered sends ---- */
+
+enum {
+    /* What a message takes of the attached buffer beside its packed data: a
+     * buffer holds messages as long as these sums do not exceed its size,
+     * counted from empty. After messages went in another order than they came
+     * in, room may be there but not in one piece. */
+    CAUSEWAY_BUFFERED_OVERHEAD_BYTES = 64
+};
+
+enum causeway_buffer_attr_field {
+    CAUSEWAY_BUFFER_ATTR_FIELD_SIZE = UCS_BIT(0),
+    CAUSEWAY_BUFFER_ATTR_FIELD_USED = UCS_BIT(1),
+    CAUSEWAY_BUFFER_ATTR_FIELD_LOST = UCS_BIT(2)
+};
+
+/* size_bytes        of the attached buffer, 0: none
+ * used_bytes/count  what waits in it; bytes with overhead
+ * lost_count/bytes  messages, since the worker was created, that their
+ *                   receiver will not get although their send returned NULL:
+ *                   the peer died, or the endpoint was closed before a match */
+typedef struct causeway_buffer_attr {
+    uint64_t field_mask;
+    size_t   size_bytes;
+    size_t   used_bytes;
+    size_t   used_count;
+    uint64_t lost_count;
+    uint64_t lost_bytes;
+} causeway_buffer_attr_t;
+
 UCS_API_BEGIN
 
 /* Make a datatype of blocks at equal distances: a column of a matrix is one
@@ -44,6 +74,57 @@ ucs_status_t causeway_dt_create_strided(size_t                     block_bytes,
                                         unsigned                   level_count,
                                         size_t                     extent_bytes,
                                         ucp_datatype_t            *datatype_p);
+
+/* ---- modes of sending ---- */
+
+/* Send as ucp_tag_send_nbx(), and promise that the receive is posted already.
+ * It may not be there: then the message waits for it like any other. */
+ucs_status_ptr_t causeway_tag_send_ready_nbx(ucp_ep_h ep, const void *buffer,
+                                             size_t count, ucp_tag_t tag,
+                                             const ucp_request_param_t *param);
+
+/* Send out of the buffer that is attached to the worker: the operation is over
+ * when the call is, and the user's buffer is free. What the transport does not
+ * take inside the call is copied into the attached buffer first. Room for the
+ * whole message and CAUSEWAY_BUFFERED_OVERHEAD_BYTES is asked for even if the
+ * transport would take it all.
+ * @return NULL (a complete request with UCP_OP_ATTR_FLAG_NO_IMM_CMPL), or,
+ *         with nothing sent: UCS_ERR_NO_RESOURCE (no room now),
+ *         UCS_ERR_EXCEEDS_LIMIT (larger than the buffer), UCS_ERR_NO_ELEM (no
+ *         buffer is attached), or what ucp_tag_send_nbx() may return.
+ * If the peer dies later, the endpoint's error handler tells, and the message
+ * is counted as lost. Closing the endpoint takes back what its receiver has
+ * not matched: detach first. */
+ucs_status_ptr_t
+causeway_tag_send_buffered_nbx(ucp_ep_h ep, const void *buffer, size_t count,
+                               ucp_tag_t tag, const ucp_request_param_t *param);
+
+/* Lend a buffer to buffered sends of all endpoints of a worker, until it is
+ * detached or the worker is destroyed.
+ * @param buffer  [size_bytes] of any alignment.
+ * @return UCS_OK; UCS_ERR_ALREADY_EXISTS: one is attached;
+ *         UCS_ERR_BUFFER_TOO_SMALL: not even an empty message fits;
+ *         UCS_ERR_INVALID_PARAM: NULL. */
+ucs_status_t causeway_worker_attach_buffer(ucp_worker_h worker, void *buffer,
+                                           size_t size_bytes);
+
+/* Take the buffer back when it is drained: when its messages are sent, which
+ * for large ones is after their match, or lost. Until then it takes no more.
+ * @return NULL: it is; a request, which completes when it is; or
+ *         UCS_ERR_NO_ELEM: none is attached; UCS_ERR_BUSY: another call waits
+ *         for that. */
+ucs_status_ptr_t
+causeway_worker_detach_buffer_nbx(ucp_worker_h               worker,
+                                  const ucp_request_param_t *param);
+
+/* The same, and progress the worker until then.
+ * @param buffer_p, size_bytes_p  Set to what was attached; may be NULL. */
+ucs_status_t causeway_worker_detach_buffer(ucp_worker_h worker, void **buffer_p,
+                                           size_t *size_bytes_p);
+
+/* Fill the fields of attr that attr->field_mask names. */
+ucs_status_t causeway_worker_query_buffer(ucp_worker_h            worker,
+                                          causeway_buffer_attr_t *attr);
 
 UCS_API_END
 

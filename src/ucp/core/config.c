@@ -25,6 +25,17 @@ static const struct ucs_config_entry config_entries[] = {
          .type         = UCS_CONFIG_TYPE_THRESHOLD,
          .doc = "Messages from this size on are sent from the user's buffer "
                 "where the transport can; auto: by cost."},
+        {.name         = "RNDV_FRAG_SIZE",
+         .default_text = "512k",
+         .offset = offsetof(struct ucp_context_config, rndv_fragment_bytes),
+         .type   = UCS_CONFIG_TYPE_SIZE,
+         .doc    = "A large message moves in pieces of this size where it is "
+                   "registered or granted piece by piece."},
+        {.name         = "RNDV_PIPELINE_DEPTH",
+         .default_text = "4",
+         .offset       = offsetof(struct ucp_context_config, rndv_depth),
+         .type         = UCS_CONFIG_TYPE_UINT,
+         .doc = "Pieces of a large message that may be under way at a time."},
         {.name         = "KEEPALIVE_INTERVAL",
          .default_text = "20s",
          .offset = offsetof(struct ucp_context_config, keepalive_interval_ns),
@@ -42,6 +53,29 @@ static const struct ucs_config_entry config_entries[] = {
          .offset = offsetof(struct ucp_context_config, failure_bound_peer_ns),
          .type   = UCS_CONFIG_TYPE_TIME,
          .doc    = "The same in error mode PEER."},
+        {.name         = "RCACHE_ENABLE",
+         .default_text = "try",
+         .offset       = offsetof(struct ucp_context_config, rcache_enable),
+         .type         = UCS_CONFIG_TYPE_TERNARY,
+         .doc = "Keep registrations of memory after their operation where "
+                "that is safe; n: never."},
+        {.name         = "RCACHE_MAX_SIZE",
+         .default_text = "inf",
+         .offset       = offsetof(struct ucp_context_config, rcache_bytes_max),
+         .type         = UCS_CONFIG_TYPE_SIZE,
+         .doc = "Keep registrations of at most this much memory; what "
+                "ucp_mem_map registered does not count."},
+        {.name         = "RCACHE_MAX_REGIONS",
+         .default_text = "inf",
+         .offset       = offsetof(struct ucp_context_config, rcache_count_max),
+         .type         = UCS_CONFIG_TYPE_UINT,
+         .doc          = "Keep at most so many registrations."},
+        {.name         = "TRACE_FILE",
+         .default_text = "",
+         .offset       = offsetof(struct ucp_context_config, trace_file),
+         .type         = UCS_CONFIG_TYPE_STRING,
+         .doc = "Write what each message does into this file, for Perfetto; "
+                "%p is the process, %h the host. Empty: no trace."},
         {0},
 };
 

@@ -14,9 +14,15 @@ struct ucp_context_config {
     struct ucs_config_list      transports;
     struct ucs_config_threshold rndv_threshold;
     struct ucs_config_threshold zcopy_threshold;
+    size_t                      rndv_fragment_bytes;
+    unsigned                    rndv_depth;
     uint64_t                    keepalive_interval_ns;
     uint64_t                    failure_bound_none_ns;
     uint64_t                    failure_bound_peer_ns;
+    int                         rcache_enable;
+    size_t                      rcache_bytes_max;
+    unsigned                    rcache_count_max;
+    char                       *trace_file;
 };
 
 extern const struct ucs_config_table ucp_context_config_table;

@@ -2,6 +2,7 @@
 /* ucp/core/context.c - choosing devices and opening their domains. */
 #include "ucp/core/context.h"
 
+#include "ucp/core/mem.h"
 #include <stdlib.h>
 
 #include "ucs/log.h"
@@ -34,6 +35,9 @@ static void context_open_transport(struct ucp_context         *context,
         if (status == UCS_OK) {
             ++context->resource_count;
         } else {
+            ucs_warn("transport %s, device %s is left out: %s",
+                     transport->name, devices[i].name,
+                     ucs_status_string(status));
             ucsi_strbuf_appendf(why, "%s%s/%s: %s",
                                 (why->length > 0) ? "; " : "",
                                 transport->name, devices[i].name,
@@ -59,6 +63,42 @@ static ucs_status_t context_copy_config(struct ucp_context      *context,
     return status;
 }
 
+/* The cache of registrations, over all domains, and no handles yet. */
+static ucs_status_t context_open_memory(struct ucp_context *context)
+{
+    const struct ucp_context_config *config = &context->config;
+    const struct ucp_reg_limits      limits = {
+            .is_enabled = (config->rcache_enable != UCS_NO),
+            .bytes_max  = config->rcache_bytes_max,
+            .count_max  = config->rcache_count_max,
+    };
+    ucs_status_t status = ucp_reg_cache_init(&context->regs, &limits);
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    ucsi_hash_init(&context->mems, 0);
+    (void)pthread_mutex_init(&context->mems_lock, NULL);
+    for (unsigned i = 0; i < context->resource_count; ++i) {
+        ucp_reg_cache_add_domain(&context->regs, context->resources[i].md);
+    }
+    if (context->options.workers_are_shared) {
+        ucp_reg_cache_share(&context->regs);
+    }
+    return UCS_OK;
+}
+
+/* Undo what ucp_context_create() did before context_open_memory(). */
+static void context_close(struct ucp_context *context)
+{
+    for (unsigned i = 0; i < context->resource_count; ++i) {
+        ucti_md_close(context->resources[i].md);
+    }
+    ucp_transport_config_release(&context->transports);
+    ucsi_config_release(&ucp_context_config_table, &context->config);
+    free(context);
+}
+
 ucs_status_t ucp_context_create(const struct ucp_config          *config,
                                 const struct ucp_context_options *options,
                                 struct ucp_context              **context_p)
@@ -70,7 +110,7 @@ ucs_status_t ucp_context_create(const struct ucp_config          *config,
     ucs_status_t        status;
 
     if (context == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a context", sizeof(*context));
     }
     status = context_copy_config(context, config);
     if (status != UCS_OK) {
@@ -85,8 +125,13 @@ ucs_status_t ucp_context_create(const struct ucp_config          *config,
     }
     if (context->resource_count == 0) {
         ucs_error("no transport can be used: %s", why.text);
-        ucp_context_destroy(context);
+        context_close(context);
         return UCS_ERR_NO_DEVICE;
+    }
+    status = context_open_memory(context);
+    if (status != UCS_OK) {
+        context_close(context);
+        return status;
     }
     ucs_debug("context '%s': %u devices; left out: %s", options->name,
               context->resource_count, (why.length > 0) ? why.text : "none");
@@ -96,10 +141,9 @@ ucs_status_t ucp_context_create(const struct ucp_config          *config,
 
 void ucp_context_destroy(struct ucp_context *context)
 {
-    for (unsigned i = 0; i < context->resource_count; ++i) {
-        ucti_md_close(context->resources[i].md);
-    }
-    ucp_transport_config_release(&context->transports);
-    ucsi_config_release(&ucp_context_config_table, &context->config);
-    free(context);
+    ucp_mem_destroy_all(context);
+    (void)pthread_mutex_destroy(&context->mems_lock);
+    ucsi_hash_cleanup(&context->mems);
+    ucp_reg_cache_cleanup(&context->regs);
+    context_close(context);
 }

@@ -5,6 +5,8 @@
 
 #include "ucp/api/ucp.h"
 #include "ucp/core/config.h"
+#include "ucp/core/reg_cache.h"
+#include "ucs/hash.h"
 #include "uct/api/uct.h"
 
 enum { UCP_DEVICE_COUNT_MAX = 64 };
@@ -25,12 +27,17 @@ struct ucp_resource {
     struct uct_md *md;
 };
 
+/* regs  registered memory, of all domains
+ * mems  memory handles by name: struct ucp_mem; mems_lock guards it */
 struct ucp_context {
     struct ucp_context_config   config;
     struct ucp_transport_config transports;
     struct ucp_context_options  options;
     unsigned                   resource_count;
     struct ucp_resource        resources[UCP_DEVICE_COUNT_MAX];
+    struct ucp_reg_cache       regs;
+    struct ucs_hash            mems;
+    pthread_mutex_t            mems_lock;
 };
 
 /* Open all devices that the settings allow.

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ucp/core/trace.h"
 #include "ucp/core/worker.h"
+#include "ucp/proto/rndv.h"
 #include "ucp/tag/recv.h"
 #include "ucp/wireup/lanes.h"
 #include "ucp/wireup/peer.h"
@@ -58,8 +60,14 @@ static ucs_status_t ep_connect(struct ucp_ep                 *ep,
     }
     params.address       = choice.entry->bytes;
     params.address_bytes = choice.entry->size_bytes;
-    return ucti_ep_create(worker->ifaces[choice.iface_index].iface, &params,
-                          &ep->message_ep);
+    status = ucti_ep_create(worker->ifaces[choice.iface_index].iface, &params,
+                            &ep->message_ep);
+    if (status != UCS_OK) {
+        ucs_error("worker '%s' (%016lx), %s: %s", ep->peer->view.name,
+                  (unsigned long)ep->peer->id, choice.entry->transport,
+                  ucs_status_string(status));
+    }
+    return status;
 }
 
 ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
@@ -69,7 +77,7 @@ ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
     struct ucp_ep *ep = calloc(1, sizeof(*ep));
 
     if (ep == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("an endpoint", sizeof(*ep));
     }
     ep->worker          = worker;
     ep->peer            = peer;
@@ -83,6 +91,7 @@ ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
     ucs_list_init(&ep->unexpected);
     ucs_list_add_tail(&worker->eps, &ep->worker_link);
     ep->failed = ep_connect(ep, view);
+    ucp_trace_ep(ep);
     *ep_p      = ep;
     return ep->failed;
 }
@@ -127,7 +136,11 @@ static void ep_abort_receives(struct ucp_ep *ep, ucs_status_t status)
     while (!ucs_list_is_empty(&ep->receives)) {
         req = ucs_list_first(&ep->receives, struct ucp_request, recv.ep_link);
         ep_hush(req);
-        ucp_tag_recv_end(req, status);
+        if (req->recv.rndv != NULL) {
+            ucp_rndv_abort(req->recv.rndv, status);
+        } else {
+            ucp_tag_recv_end(req, status);
+        }
     }
 }
 
@@ -138,8 +151,10 @@ static void ep_abort_sends(struct ucp_ep *ep, ucs_status_t status)
     while ((elem = ucs_queue_pull(&ep->control)) != NULL) {
         ucs_mpool_put(elem);
     }
+    while ((elem = ucs_queue_pull(&ep->bulk)) != NULL) {
+        ucs_container_of(elem, struct ucp_bulk, queue)->is_queued = false;
+    }
     ep_abort_queue(&ep->messages, status);
-    ep_abort_queue(&ep->bulk, status);
     while (!ucs_list_is_empty(&ep->requests)) {
         ep_abort_request(ucs_list_first(&ep->requests, struct ucp_request,
                                         send.ep_link),
@@ -185,7 +200,7 @@ void ucp_ep_peer_closed(struct ucp_ep *ep)
     ep_abort_receives(ep, UCS_ERR_CONNECTION_RESET);
 }
 
-void ucp_ep_end(struct ucp_ep *ep, ucs_status_t status)
+void ucp_ep_detach(struct ucp_ep *ep, ucs_status_t status)
 {
     if (ep->flags & UCP_EP_ENDED) {
         return;
@@ -196,14 +211,21 @@ void ucp_ep_end(struct ucp_ep *ep, ucs_status_t status)
     }
     ep->short_bytes_end = 0;
     ucp_peer_remove_ep(ep->peer, ep);
-    ep_abort_sends(ep, status);
-    ep_abort_receives(ep, status);
     if (ep->source != NULL) {
         ep->source->user = NULL;
         ep->source       = NULL;
     }
     ucs_list_remove(&ep->worker_link);
     ucs_list_add_tail(&ep->worker->ended, &ep->worker_link);
+}
+
+void ucp_ep_end(struct ucp_ep *ep, ucs_status_t status)
+{
+    if (!(ep->flags & UCP_EP_ENDED)) {
+        ucp_ep_detach(ep, status);
+        ep_abort_sends(ep, status);
+        ep_abort_receives(ep, status);
+    }
 }
 
 void ucp_eps_reap(struct ucp_worker *worker)
@@ -213,6 +235,8 @@ void ucp_eps_reap(struct ucp_worker *worker)
     while (!ucs_list_is_empty(&worker->ended)) {
         ep = ucs_list_first(&worker->ended, struct ucp_ep, worker_link);
         ucs_list_remove(&ep->worker_link);
+        ep_abort_sends(ep, ep->failed);
+        ep_abort_receives(ep, ep->failed);
         if (ep->message_ep != NULL) {
             ucti_ep_destroy(ep->message_ep);
         }

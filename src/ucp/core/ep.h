@@ -34,16 +34,31 @@ enum ucp_ep_flag {
     UCP_EP_ENDED     = 1 << 4, /* on worker->ended */
 };
 
+/* Work for a matched message that waits for room or its turn in the bulk
+ * queue; embedded by its owner.
+ * name  of its protocol, for people
+ * step  go on; @return UCS_OK: nothing to send now, it may be gone.
+ *       UCS_ERR_WOULD_BLOCK: no room, keep my place. UCP_STEP_TURN_DONE: more
+ *       is ready, after the others. */
+struct ucp_bulk {
+    struct ucs_queue_elem queue;
+    bool                  is_queued;
+    const char           *name;
+    ucs_status_t (*step)(struct ucp_bulk *self);
+};
+
 /* What an endpoint configuration decides, made once per lane set.
  * iface_index      of the message lane, in the worker
  * short_bytes_end  a standard contiguous message below this goes by am_short,
  *                  straight from the call; 0: none does
+ * packed_bytes_end  another one below this by one am_bcopy, as well; 0: none
  * zcopy_bytes_min  fragments from this size on are sent from the buffer */
 struct ucp_ep_config {
     struct ucs_list         link;
     unsigned                iface_index;
     struct ucp_lane_model   lane;
     size_t                  short_bytes_end;
+    size_t                  packed_bytes_end;
     size_t                  zcopy_bytes_min;
     struct ucp_select_table select[UCP_MODE_COUNT][UCP_DT_CLASS_COUNT];
 };
@@ -71,11 +86,13 @@ struct ucp_eager_partial {
 /* message_ep       the message lane
  * short_bytes_end  config's, or 0 while the fast path is closed
  * failed           UCS_OK, or why every operation fails now
+ * matched_count    messages that the peer has matched and does not have yet
  * requests         send.ep_link of requests that wait for the peer
  * receives         recv.ep_link of receives whose fragments come from here
  * unexpected       link of stored messages that need an answer to here
  * source           where the peer's messages come from, NULL: not yet, ended
- * index            this is the n-th endpoint of its peer */
+ * index            this is the n-th endpoint of its peer
+ * trace_row        its row in worker->trace, if there is one */
 struct ucp_ep {
     struct ucp_worker          *worker;
     struct uct_ep              *message_ep;
@@ -83,6 +100,7 @@ struct ucp_ep {
     const struct ucp_ep_config *config;
     uint32_t                    flags; /* enum ucp_ep_flag */
     ucs_status_t                failed;
+    uint32_t                    matched_count;
     struct ucs_queue            control;
     struct ucs_queue            messages;
     struct ucs_queue            bulk;
@@ -94,6 +112,7 @@ struct ucp_ep {
     struct uct_source          *source;
     struct ucp_peer            *peer;
     uint32_t                    index;
+    uint32_t                    trace_row;
     struct ucs_list             worker_link;
     struct ucp_ep_options       options;
 };
@@ -112,6 +131,10 @@ UCS_MUST_USE ucs_status_t ucp_ep_open(struct ucp_worker *worker,
  * put it on worker->ended. */
 void ucp_ep_end(struct ucp_ep *ep, ucs_status_t status);
 
+/* The same, but what is left completes when the endpoint is freed, so from
+ * progress: nothing calls back in here. */
+void ucp_ep_detach(struct ucp_ep *ep, ucs_status_t status);
+
 /* Free the ended endpoints; not inside a callback of a transport. */
 void ucp_eps_reap(struct ucp_worker *worker);
 
@@ -123,12 +146,12 @@ UCS_MUST_USE ucs_status_t ucp_ep_queues_init(struct ucp_worker *worker);
 UCS_MUST_USE ucs_status_t ucp_ep_submit(struct ucp_ep      *ep,
                                         struct ucp_request *req);
 
-/* Queue a request with fragments to send, and go on with it. */
-void ucp_ep_submit_bulk(struct ucp_ep *ep, struct ucp_request *req);
+/* Queue work, unless it is queued, and go on with it. */
+void ucp_ep_submit_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk);
 
 /* Send a small control message, queued if there is no room.
  * @param bytes  [length] borrowed, at most UCP_CONTROL_BYTES_MAX. */
-enum { UCP_CONTROL_BYTES_MAX = 48 };
+enum { UCP_CONTROL_BYTES_MAX = 184 };
 void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id,
                          const uint8_t *bytes, size_t length);
 

@@ -7,6 +7,7 @@
  * Called again by the lane's pending callback. */
 #include "ucp/core/ep.h"
 
+#include "ucp/core/trace.h"
 #include "ucp/core/worker.h"
 #include "ucp/wireup/peer.h"
 #include "ucs/log.h"
@@ -62,13 +63,15 @@ static ucs_status_t control_send(struct ucp_ep      *ep,
 void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id,
                          const uint8_t *bytes, size_t length)
 {
-    struct ucp_control  first = {.am_id = am_id, .length = (uint8_t)length};
+    struct ucp_control  first;
     struct ucp_control *queued;
 
     ucs_assert(length <= UCP_CONTROL_BYTES_MAX);
     if (ep->failed != UCS_OK) {
         return; /* nobody is there to hear it */
     }
+    first.am_id  = am_id;
+    first.length = (uint8_t)length;
     memcpy(first.bytes, bytes, length);
     if ((ep->flags & UCP_EP_ANNOUNCED) && ucs_queue_is_empty(&ep->control) &&
         (control_send(ep, &first) != UCS_ERR_WOULD_BLOCK)) {
@@ -76,9 +79,7 @@ void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id,
     }
     queued = ucs_mpool_get(&ep->worker->controls);
     if (queued == NULL) {
-        ucs_error("no memory for a control message of %zu bytes: its "
-                  "operation will not complete",
-                  length);
+        ucp_ep_fail(ep, UCS_ERR_NO_MEMORY); /* its operation would hang */
         return;
     }
     *queued = first;
@@ -151,7 +152,7 @@ static bool drain_messages(struct ucp_ep *ep)
 
     while ((elem = ucs_queue_pull(&ep->messages)) != NULL) {
         req    = ucs_container_of(elem, struct ucp_request, send.queue);
-        status = req->send.proto->step(req);
+        status = ucp_trace_step(req);
         if (status == UCS_ERR_WOULD_BLOCK) {
             ucs_queue_push_head(&ep->messages, elem);
             return false;
@@ -164,21 +165,22 @@ static bool drain_messages(struct ucp_ep *ep)
 static bool drain_bulk(struct ucp_ep *ep)
 {
     struct ucs_queue_elem *elem;
-    struct ucp_request    *req;
+    struct ucp_bulk       *bulk;
     ucs_status_t           status;
 
     while ((elem = ucs_queue_pull(&ep->bulk)) != NULL) {
-        req    = ucs_container_of(elem, struct ucp_request, send.queue);
-        status = req->send.proto->step(req);
+        bulk            = ucs_container_of(elem, struct ucp_bulk, queue);
+        bulk->is_queued = false;
+        status          = ucp_trace_bulk(ep, bulk);
+        if ((status == UCS_OK) || bulk->is_queued) {
+            continue; /* done, or queued again by what its step did */
+        }
+        bulk->is_queued = true;
         if (status == UCS_ERR_WOULD_BLOCK) {
             ucs_queue_push_head(&ep->bulk, elem);
             return false;
         }
-        if (status == UCP_STEP_TURN_DONE) {
-            ucs_queue_push(&ep->bulk, elem);
-        } else {
-            drain_finish(req, status);
-        }
+        ucs_queue_push(&ep->bulk, elem);
     }
     return true;
 }
@@ -199,14 +201,16 @@ void ucp_ep_drain(struct ucp_ep *ep)
         }
         /* A flush waits for bulk: look at it again once that is gone. */
     } while (has_room && !ucs_queue_is_empty(&ep->messages) &&
-             (ep->message_ep->pending_state != UCT_PENDING_WAITS) && (ep->failed == UCS_OK));
+             (ep->matched_count == 0) &&
+             (ep->message_ep->pending_state != UCT_PENDING_WAITS) &&
+             (ep->failed == UCS_OK));
     ep->flags &= ~(uint32_t)UCP_EP_DRAINING;
     if (ep->failed == UCS_OK) {
         ep_update_fast_path(ep);
     }
 }
 
-ucs_status_t ucp_ep_submit(struct ucp_ep *ep, struct ucp_request *req)
+static ucs_status_t ep_submit(struct ucp_ep *ep, struct ucp_request *req)
 {
     ucs_status_t status = UCS_ERR_WOULD_BLOCK;
 
@@ -216,7 +220,7 @@ ucs_status_t ucp_ep_submit(struct ucp_ep *ep, struct ucp_request *req)
     if (!(ep->flags & UCP_EP_DRAINING) && ucs_queue_is_empty(&ep->messages)) {
         status = ep_introduce(ep);
         if (status == UCS_OK) {
-            status = req->send.proto->step(req);
+            status = ucp_trace_step(req);
         }
     }
     if (status == UCS_ERR_WOULD_BLOCK) {
@@ -234,8 +238,16 @@ ucs_status_t ucp_ep_submit(struct ucp_ep *ep, struct ucp_request *req)
     return status;
 }
 
-void ucp_ep_submit_bulk(struct ucp_ep *ep, struct ucp_request *req)
+ucs_status_t ucp_ep_submit(struct ucp_ep *ep, struct ucp_request *req)
 {
-    ucs_queue_push(&ep->bulk, &req->send.queue);
+    return ucp_trace_submit(ep, req, ep_submit);
+}
+
+void ucp_ep_submit_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk)
+{
+    if (!bulk->is_queued) {
+        bulk->is_queued = true;
+        ucs_queue_push(&ep->bulk, &bulk->queue);
+    }
     ucp_ep_drain(ep);
 }

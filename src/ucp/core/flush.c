@@ -43,9 +43,7 @@ static void close_finish(struct ucp_ep *ep)
     bool                is_loop; /* both ends in one: nobody else sends here */
 
     ucs_list_for_each_safe(req, next, &ep->requests, send.ep_link) {
-        if (!ucp_rndv_is_matched(req)) {
-            ucp_rndv_cancel(req);
-        }
+        ucp_rndv_cancel_unmatched(req);
     }
     ep->flags &= ~(uint32_t)(UCP_EP_USER | UCP_EP_CLOSING);
     is_loop = (ep->source != NULL) && (ep->source->user == ep) &&
@@ -73,7 +71,8 @@ static ucs_status_t flush_step(struct ucp_request *req)
     struct ucp_ep      *ep    = req->send.ep;
     ucs_status_t        status;
 
-    if (!ucs_queue_is_empty(&ep->control) || !ucs_queue_is_empty(&ep->bulk)) {
+    if (!ucs_queue_is_empty(&ep->control) ||
+        !ucs_queue_is_empty(&ep->bulk) || (ep->matched_count > 0)) {
         return UCS_ERR_WOULD_BLOCK;
     }
     state->base.cb = flush_done;
@@ -210,5 +209,5 @@ ucs_status_t ucp_close_flush(struct ucp_ep *ep, struct ucp_request *req)
 void ucp_close_force(struct ucp_ep *ep)
 {
     ep->flags |= UCP_EP_CLOSING;
-    ucp_ep_end(ep, UCS_ERR_CANCELED);
+    ucp_ep_detach(ep, UCS_ERR_CANCELED);
 }

@@ -33,7 +33,7 @@
 struct ucp_worker;
 struct ucp_ep;
 struct ucp_proto;
-struct ucp_recv_desc;
+struct ucp_rndv;
 
 enum ucp_request_flag {
     UCP_REQUEST_COMPLETED  = 1 << 0,
@@ -45,6 +45,7 @@ enum ucp_request_flag {
     UCP_REQUEST_SYNC       = 1 << 6, /* completes after the match */
     UCP_REQUEST_QUEUED     = 1 << 7, /* in one of its endpoint's queues */
     UCP_REQUEST_ON_EP_LIST = 1 << 8, /* in ep->requests: waits for the peer */
+    UCP_REQUEST_TRACED     = 1 << 15, /* its end goes into the trace */
 };
 
 enum {
@@ -73,7 +74,7 @@ struct ucp_request_send {
  * remaining  bytes of the message that have not come
  * ep         whose message it is, once several fragments come
  * id         of this request in messages, 0: none
- * peer_id    while id is not 0: the sender's
+ * rndv       how the message comes, if it asked first; else NULL
  * status     first error of an unpack function */
 struct ucp_request_recv {
     struct ucp_tag_expected expected;
@@ -82,7 +83,7 @@ struct ucp_request_recv {
     struct ucp_ep          *ep;
     struct ucs_list         ep_link;
     uint64_t                id;
-    uint64_t                peer_id;
+    struct ucp_rndv        *rndv;
     ucs_status_t            status;
 };
 
@@ -150,12 +151,19 @@ static inline void ucp_request_put(struct ucp_request *req)
     }
 }
 
+/* Write the end of a request into the trace (core/trace.h). */
+void ucp_trace_request_end(struct ucp_request *req, ucs_status_t status);
+
 /* Complete a send-like request. */
 static inline void ucp_request_complete_send(struct ucp_request *req,
                                              ucs_status_t        status)
 {
     uint32_t flags = req->flags;
 
+    if (ucs_unlikely(flags & UCP_REQUEST_TRACED)) {
+        ucp_trace_request_end(req, status);
+        flags = req->flags;
+    }
     ucp_request_finish(req, flags, status);
     if (flags & UCP_REQUEST_CALLBACK) {
         req->cb.send(ucp_request_pointer(req), status, req->user_data);

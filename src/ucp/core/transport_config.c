@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "ucs/log.h"
 #include "uct/api/uct.h"
 
 /* Room for the options of a transport, entered in the list but not counted. */
@@ -15,7 +16,12 @@ transport_config_next(struct ucp_transport_config *config,
 
     entry->transport = transport;
     entry->options   = calloc(1, transport->config->struct_bytes);
-    return (entry->options == NULL) ? NULL : entry;
+    if (entry->options == NULL) {
+        (void)ucsi_no_memory(transport->config->title,
+                             transport->config->struct_bytes);
+        return NULL;
+    }
+    return entry;
 }
 
 ucs_status_t ucp_transport_config_read(const char                  *app_prefix,

@@ -105,8 +105,9 @@ ucs_status_t ucp_wakeup_arm(struct ucp_worker *worker)
     if (worker->wakeup.epoll_fd < 0) {
         return UCS_ERR_INVALID_PARAM;
     }
-    if (ucsi_eventfd_drain(worker->wakeup.signal_fd)) {
-        return UCS_ERR_BUSY;
+    if (ucsi_eventfd_drain(worker->wakeup.signal_fd) ||
+        !ucs_list_is_empty(&worker->ended)) {
+        return UCS_ERR_BUSY; /* progress has endpoints to end */
     }
     for (unsigned i = 0; i < worker->iface_count; ++i) {
         struct uct_iface *iface = worker->ifaces[i].iface;

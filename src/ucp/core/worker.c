@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "ucp/core/trace.h"
 #include "ucp/core/worker_config.h"
+#include "ucp/proto/rndv.h"
 #include "ucp/tag/recv.h"
 #include "ucp/wireup/peer.h"
 #include "ucs/clock.h"
@@ -62,14 +64,20 @@ static ucs_status_t worker_init_pools(struct ucp_worker *worker)
     if (status != UCS_OK) {
         goto cleanup_requests;
     }
-    status = ucp_tag_queues_init(worker);
+    status = ucp_rndv_pools_init(worker);
     if (status != UCS_OK) {
         goto cleanup_controls;
+    }
+    status = ucp_tag_queues_init(worker);
+    if (status != UCS_OK) {
+        goto cleanup_rndvs;
     }
     ucsi_idmap_init(&worker->ids);
     ucsi_hash_init(&worker->peers, worker->id);
     return UCS_OK;
 
+cleanup_rndvs:
+    ucp_rndv_pools_cleanup(worker);
 cleanup_controls:
     ucsi_mpool_cleanup(&worker->controls, false);
 cleanup_requests:
@@ -82,6 +90,7 @@ static void worker_cleanup_pools(struct ucp_worker *worker)
     ucp_tag_queues_cleanup(worker);
     ucp_peers_cleanup(worker);
     ucsi_idmap_cleanup(&worker->ids);
+    ucp_rndv_pools_cleanup(worker);
     ucsi_mpool_cleanup(&worker->controls, false);
     ucsi_mpool_cleanup(&worker->requests,
                        !worker->options.ignore_request_leak &&
@@ -129,6 +138,7 @@ static ucs_status_t worker_open_iface(struct ucp_worker *worker,
     wiface->iface->transport->iface_query(wiface->iface, &wiface->attr);
     ucp_protos_set_handlers(wiface->iface, wiface);
     ucp_peer_set_handler(wiface);
+    ucp_trace_iface(wiface);
     worker_add_to_poll(worker, wiface);
     ++worker->iface_count;
     return UCS_OK;
@@ -185,12 +195,15 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     ucs_status_t       status;
 
     if (worker == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a worker", sizeof(*worker));
     }
     worker->context  = context;
     worker->options  = *options;
     worker->is_multi = (options->thread_mode == UCS_THREAD_MODE_MULTI);
     worker->has_tag  = context->options.features & UCP_FEATURE_TAG;
+    if (worker->is_multi) {
+        ucp_reg_cache_share(&context->regs);
+    }
     ucs_list_init(&worker->eps);
     ucs_list_init(&worker->ended);
     ucs_list_init(&worker->configs);
@@ -202,6 +215,7 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     if (status != UCS_OK) {
         goto free_worker;
     }
+    ucp_trace_open(worker);
     status = worker_open_ifaces(worker);
     if (status != UCS_OK) {
         goto cleanup_pools;
@@ -216,6 +230,7 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
 close_ifaces:
     worker_close_ifaces(worker);
 cleanup_pools:
+    ucp_trace_close(worker);
     worker_cleanup_pools(worker);
 free_worker:
     pthread_mutex_destroy(&worker->lock);
@@ -228,6 +243,7 @@ void ucp_worker_close(struct ucp_worker *worker)
     struct ucp_ep *ep;
 
     worker->is_closing = true;
+    ucp_buffered_cleanup(worker);
     while (!ucs_list_is_empty(&worker->eps)) {
         ep = ucs_list_first(&worker->eps, struct ucp_ep, worker_link);
         ep->flags |= UCP_EP_CLOSING; /* no error handler any more */
@@ -238,6 +254,7 @@ void ucp_worker_close(struct ucp_worker *worker)
     /* Stored messages may hold buffers of interfaces. */
     ucp_unexpected_drop_all(worker);
     worker_close_ifaces(worker);
+    ucp_trace_close(worker);
     worker_cleanup_pools(worker);
     ucp_worker_configs_cleanup(worker);
     pthread_mutex_destroy(&worker->lock);

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include "ucp/core/buffered.h"
 #include "ucp/core/context.h"
 #include "ucp/core/ep.h"
 #include "ucp/tag/match.h"
@@ -63,7 +64,8 @@ struct ucp_tag_queues {
  * ids           requests that a peer may name
  * peers         by worker id: struct ucp_peer
  * ended         endpoints without a user; freed outside of callbacks
- * bad_ids       messages with a late or forged id, dropped */
+ * bad_ids       messages with a late or forged id, dropped
+ * trace         what each message did (trace.h), NULL: not written */
 struct ucp_worker {
     bool                      is_multi;
     bool                      has_tag; /* UCP_FEATURE_TAG */
@@ -75,6 +77,8 @@ struct ucp_worker {
     struct ucp_tag_queues     tag;
     struct ucs_mpool          requests;
     struct ucs_mpool          controls;
+    struct ucs_mpool          rndvs;  /* struct ucp_rndv */
+    struct ucs_mpool          pieces; /* struct ucp_piece */
     struct ucs_idmap          ids;
     struct ucp_context       *context;
     struct ucp_worker_options options;
@@ -90,6 +94,8 @@ struct ucp_worker {
     struct ucp_slow_iface     slow[UCP_DEVICE_COUNT_MAX];
     struct ucs_list           ended;
     uint64_t                  bad_ids;
+    struct ucp_buffered       buffered;
+    struct ucp_trace         *trace;
 };
 
 UCS_MUST_USE ucs_status_t

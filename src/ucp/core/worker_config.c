@@ -34,14 +34,22 @@ static ucs_status_t config_select(struct ucp_worker    *worker,
     return UCS_OK;
 }
 
-/* The sizes at the start of the standard contiguous table that go by
- * am_short: what the fast path may send without looking. */
-static size_t config_short_bytes(const struct ucp_ep_config *config)
+/* The sizes at the start of the standard contiguous table that a call sends
+ * without looking: first by am_short, then by am_bcopy. */
+static void config_set_direct(struct ucp_ep_config *config)
 {
     const struct ucp_select_row *row =
             &config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG].rows[0];
 
-    return row->proto->is_inline ? row->bytes_max + 1 : 0;
+    if (row->proto->direct == UCP_DIRECT_SHORT) {
+        config->short_bytes_end = row->bytes_max + 1;
+        ++row; /* there is one: am_short has a limit */
+    }
+    if (row->proto->direct == UCP_DIRECT_PACKED) {
+        config->packed_bytes_end =
+                ucs_min(row->bytes_max, config->lane.attr.am.bcopy_bytes_max -
+                                                UCP_WIRE_EAGER_BYTES) + 1;
+    }
 }
 
 const struct ucp_ep_config *ucp_worker_ep_config(struct ucp_worker *worker,
@@ -57,6 +65,7 @@ const struct ucp_ep_config *ucp_worker_ep_config(struct ucp_worker *worker,
     }
     config = calloc(1, sizeof(*config));
     if (config == NULL) {
+        (void)ucsi_no_memory("a selection table", sizeof(*config));
         return NULL;
     }
     config->iface_index    = iface_index;
@@ -66,7 +75,7 @@ const struct ucp_ep_config *ucp_worker_ep_config(struct ucp_worker *worker,
         free(config);
         return NULL;
     }
-    config->short_bytes_end = config_short_bytes(config);
+    config_set_direct(config);
     ucs_list_add_tail(&worker->configs, &config->link);
     return config;
 }

@@ -85,7 +85,7 @@ ucs_status_t ucp_config_read(const char *env_prefix, const char *filename,
     }
     config = calloc(1, sizeof(*config));
     if (config == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a configuration", sizeof(*config));
     }
     status = config_read_all(env_prefix, config);
     if (status != UCS_OK) {

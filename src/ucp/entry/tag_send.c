@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ucp/entry/tag_send.c - sending tagged messages.
  *
- * Short contiguous messages on a ready endpoint go straight to the transport
- * (protocol 1 without its request); everything else makes a request and looks
- * up its protocol. */
+ * Contiguous messages that the transport takes at once, on an endpoint where
+ * nothing waits, go straight to it (protocols 1 and 3 without their request);
+ * everything else makes a request and looks up its protocol. */
+#include "ucp/api/causeway.h"
+#include "ucp/core/buffered.h"
 #include "ucp/entry/op.h"
+#include "ucp/proto/wire.h"
 #include "ucs/bytes.h"
 #include "ucs/log.h"
 
@@ -47,6 +50,18 @@ static ucs_status_t send_check(const struct ucp_ep *ep, const void *buffer,
     return ep->failed;
 }
 
+/* Choose a protocol and begin. @return as ucp_ep_submit(). */
+static ucs_status_t send_start(struct ucp_request *req, struct ucp_ep *ep,
+                               ucp_tag_t tag, enum ucp_mode mode)
+{
+    req->send.ep    = ep;
+    req->send.tag   = tag;
+    req->send.id    = 0;
+    req->send.proto = ucp_select_lookup(
+            &ep->config->select[mode][send_class(ep, req)], req->dt.length);
+    return ucp_ep_submit(ep, req);
+}
+
 static UCS_OUTLINE ucs_status_ptr_t send_request(struct ucp_ep *ep,
                                                   const void *buffer,
                                                   size_t count, ucp_tag_t tag,
@@ -70,12 +85,7 @@ static UCS_OUTLINE ucs_status_ptr_t send_request(struct ucp_ep *ep,
         ucp_request_put(req);
         return UCS_STATUS_PTR(status);
     }
-    req->send.ep    = ep;
-    req->send.tag   = tag;
-    req->send.id    = 0;
-    req->send.proto = ucp_select_lookup(
-            &ep->config->select[mode][send_class(ep, req)], req->dt.length);
-    status = ucp_ep_submit(ep, req);
+    status = send_start(req, ep, tag, mode);
     if (status != UCS_INPROGRESS) {
         ucp_dt_iter_cleanup(&req->dt);
     }
@@ -102,6 +112,43 @@ UCS_INLINE ucs_status_t send_inline(struct ucp_ep *ep, const void *buffer,
                            buffer, length, 0);
 }
 
+/* A contiguous message on its way into the transport's buffer. */
+struct send_contig {
+    uint64_t    tag;
+    const void *buffer;
+    size_t      length;
+};
+
+static size_t send_pack_contig(void *dest, void *arg)
+{
+    const struct send_contig *contig = arg;
+
+    ucs_put_le64(dest, contig->tag);
+    memcpy((uint8_t *)dest + UCP_WIRE_EAGER_BYTES, contig->buffer,
+           contig->length);
+    return UCP_WIRE_EAGER_BYTES + contig->length;
+}
+
+/* Protocol 3 without its request. @return false: it needs one. */
+static bool send_packed(struct ucp_ep *ep, const void *buffer, size_t count,
+                        ucp_tag_t tag, const ucp_request_param_t *param)
+{
+    struct send_contig contig = {
+            .tag = tag, .buffer = buffer, .length = count};
+    uint32_t mask = param->op_attr_mask;
+
+    if (((mask & UCP_OP_ATTR_FIELD_DATATYPE) &&
+         !ucp_dt_contig_length(param->datatype, count, &contig.length)) ||
+        (ep->short_bytes_end == 0) || (contig.length < ep->short_bytes_end) ||
+        (contig.length >= ep->config->packed_bytes_end) || (buffer == NULL) ||
+        (mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) {
+        return false;
+    }
+    return uct_ep_am_bcopy(ep->message_ep, UCP_AM_EAGER, send_pack_contig,
+                           &contig, UCP_WIRE_EAGER_BYTES + contig.length,
+                           0) >= 0;
+}
+
 /* With FORCE_IMM_CMPL a message goes inline or not at all; the first one of
  * an endpoint waits for its announcement only. */
 static UCS_NOINLINE ucs_status_ptr_t
@@ -125,23 +172,26 @@ send_at_once(struct ucp_ep *ep, const void *buffer, size_t count,
 /* What does not go inline. */
 static UCS_OUTLINE ucs_status_ptr_t
 send_other(struct ucp_ep *ep, const void *buffer, size_t count, ucp_tag_t tag,
-           const ucp_request_param_t *param)
+           const ucp_request_param_t *param, enum ucp_mode mode)
 {
+    if (send_packed(ep, buffer, count, tag, param)) {
+        return NULL;
+    }
     return (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) ?
                    send_at_once(ep, buffer, count, tag, param) :
-                   send_request(ep, buffer, count, tag, param,
-                                UCP_MODE_STANDARD);
+                   send_request(ep, buffer, count, tag, param, mode);
 }
 
 static UCS_OUTLINE ucs_status_ptr_t
 send_with_lock(struct ucp_ep *ep, const void *buffer, size_t count,
-               ucp_tag_t tag, const ucp_request_param_t *param)
+               ucp_tag_t tag, const ucp_request_param_t *param,
+               enum ucp_mode mode)
 {
     ucs_status_ptr_t result = NULL;
 
     ucp_worker_enter(ep->worker);
     if (send_inline(ep, buffer, count, tag, param) != UCS_OK) {
-        result = send_other(ep, buffer, count, tag, param);
+        result = send_other(ep, buffer, count, tag, param, mode);
     }
     ucp_worker_leave(ep->worker);
     return result;
@@ -152,12 +202,13 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer,
                                   const ucp_request_param_t *param)
 {
     if (ucs_unlikely(ep->worker->is_multi)) {
-        return send_with_lock(ep, buffer, count, tag, param);
+        return send_with_lock(ep, buffer, count, tag, param,
+                              UCP_MODE_STANDARD);
     }
     if (ucs_likely(send_inline(ep, buffer, count, tag, param) == UCS_OK)) {
         return NULL;
     }
-    return send_other(ep, buffer, count, tag, param);
+    return send_other(ep, buffer, count, tag, param, UCP_MODE_STANDARD);
 }
 
 ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void *buffer,
@@ -168,6 +219,93 @@ ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void *buffer,
 
     ucp_worker_enter(ep->worker);
     result = send_request(ep, buffer, count, tag, param, UCP_MODE_SYNC);
+    ucp_worker_leave(ep->worker);
+    return result;
+}
+
+ucs_status_ptr_t causeway_tag_send_ready_nbx(ucp_ep_h ep, const void *buffer,
+                                             size_t count, ucp_tag_t tag,
+                                             const ucp_request_param_t *param)
+{
+    return send_with_lock(ep, buffer, count, tag, param, UCP_MODE_READY);
+}
+
+/* Send req's message as far as the transport takes it, and capture the rest;
+ * either way it is done with the user's buffer.
+ * @return UCS_OK, or why nothing was sent. */
+static ucs_status_t send_captured(struct ucp_request *req, struct ucp_ep *ep,
+                                  ucp_tag_t tag)
+{
+    void        *piece;
+    ucs_status_t status;
+
+    status = ucp_buffered_reserve(ep->worker, req->dt.length, &piece);
+    if (status == UCS_OK) {
+        status = send_start(req, ep, tag, UCP_MODE_BUFFERED);
+        if ((status == UCS_INPROGRESS) &&
+            !(req->flags & UCP_REQUEST_COMPLETED)) {
+            ucp_buffered_capture(req, piece);
+            return UCS_OK;
+        }
+        ucp_buffered_release(ep->worker, piece);
+    }
+    if (status == UCS_INPROGRESS) {
+        status = ucp_request_status(req); /* by a loop back into ourselves */
+    }
+    ucp_dt_iter_cleanup(&req->dt);
+    ucp_request_put(req);
+    return status;
+}
+
+/* The user's request is complete when the call is over; another one, of the
+ * worker's own, carries the message. */
+static ucs_status_ptr_t send_buffered(struct ucp_ep *ep, const void *buffer,
+                                      size_t count, ucp_tag_t tag,
+                                      const ucp_request_param_t *param)
+{
+    ucp_datatype_t      datatype = ucp_op_datatype(param);
+    ucs_status_t        status   = send_check(ep, buffer, count, datatype);
+    struct ucp_request *user, *req;
+
+    if (status != UCS_OK) {
+        return UCS_STATUS_PTR(status);
+    }
+    user = ucp_op_request(ep->worker, param, 0);
+    req  = ucp_request_get(ep->worker, 0);
+    if ((user == NULL) || (req == NULL)) {
+        status = UCS_ERR_NO_MEMORY;
+        goto put_requests;
+    }
+    status = ucp_dt_iter_init_send(&req->dt, buffer, count, datatype);
+    if (status != UCS_OK) {
+        goto put_requests;
+    }
+    ucp_dt_iter_init_contig(&user->dt, NULL, req->dt.length);
+    user->send.tag   = tag;
+    user->send.proto = ucp_select_lookup(
+            &ep->config->select[UCP_MODE_BUFFERED][UCP_DT_CONTIG],
+            req->dt.length);
+    status = send_captured(req, ep, tag);
+    return ucp_op_finish_send(user, status, param);
+
+put_requests:
+    if (req != NULL) {
+        ucp_request_put(req);
+    }
+    if (user != NULL) {
+        ucp_request_put(user);
+    }
+    return UCS_STATUS_PTR(status);
+}
+
+ucs_status_ptr_t
+causeway_tag_send_buffered_nbx(ucp_ep_h ep, const void *buffer, size_t count,
+                               ucp_tag_t tag, const ucp_request_param_t *param)
+{
+    ucs_status_ptr_t result;
+
+    ucp_worker_enter(ep->worker);
+    result = send_buffered(ep, buffer, count, tag, param);
     ucp_worker_leave(ep->worker);
     return result;
 }

@@ -104,7 +104,7 @@ static ucs_status_t worker_get_address(ucp_worker_h worker, bool net_only,
     }
     copy = malloc(length);
     if (copy == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a worker address", length);
     }
     memcpy(copy, bytes, length);
     *address_p = copy;

@@ -29,7 +29,10 @@ size_t ucp_zcopy_threshold(const struct ucp_query *query)
 {
     size_t bytes = threshold_bytes(&query->config->zcopy_threshold, query);
 
-    return (bytes == UCS_UNITS_AUTO) ? 0 : bytes;
+    if (bytes != UCS_UNITS_AUTO) {
+        return bytes;
+    }
+    return (query->lane->attr.flags & UCT_IFACE_ZCOPY_COPIES) ? SIZE_MAX : 0;
 }
 
 size_t ucp_eager_bytes_max(const struct ucp_query *query)

@@ -28,7 +28,8 @@ ucs_status_t ucp_eager_abort(struct ucp_request *req, ucs_status_t status);
 /* UCX_RNDV_THRESH for this lane: bytes, UCS_UNITS_AUTO or SIZE_MAX (never). */
 size_t ucp_rndv_threshold(const struct ucp_query *query);
 
-/* UCX_ZCOPY_THRESH for this lane in bytes; auto is 0: by cost. */
+/* UCX_ZCOPY_THRESH for this lane in bytes. Auto is 0: by cost; or SIZE_MAX,
+ * never, where the lane copies all the same. */
 size_t ucp_zcopy_threshold(const struct ucp_query *query);
 
 /* The largest eager message that the settings allow. */

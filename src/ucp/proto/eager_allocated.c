@@ -258,5 +258,6 @@ const struct ucp_proto ucp_eager_allocated_proto = {
         .offer    = allocated_offer,
         .step     = allocated_step,
         .abort    = ucp_eager_abort,
+        .direct   = UCP_DIRECT_PACKED,
         .handlers = allocated_handlers,
 };

@@ -139,6 +139,6 @@ const struct ucp_proto ucp_eager_immediate_proto = {
         .offer    = immediate_offer,
         .step     = immediate_step,
         .abort    = ucp_eager_abort,
-        .is_inline = true,
+        .direct   = UCP_DIRECT_SHORT,
         .handlers = immediate_handlers,
 };

@@ -37,6 +37,10 @@ static ucs_status_t prepared_offer(const struct ucp_query *query,
         (attr->am.zcopy_bytes_max <= UCP_WIRE_EAGER_BYTES)) {
         return ucp_offer_refuse(offer_p, "the message lane has no am_zcopy");
     }
+    if (ucp_zcopy_threshold(query) == SIZE_MAX) {
+        return ucp_offer_refuse(offer_p, "the message lane copies anyway, or "
+                                         "UCX_ZCOPY_THRESH is inf");
+    }
     if (query->mode == UCP_MODE_SYNC) {
         return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
     }

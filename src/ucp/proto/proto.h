@@ -45,6 +45,9 @@ enum ucp_am_id {
     UCP_AM_ACK,
     UCP_AM_FRAG,
     UCP_AM_ABORT,
+    UCP_AM_RGET, /* RNDV with keys: read it from me */
+    UCP_AM_PUT,  /* write this range here */
+    UCP_AM_FIN,  /* the RDMA that you allowed is done */
 };
 
 /* One way to reach a peer, as far as a choice may depend on it. */
@@ -75,6 +78,14 @@ struct ucp_handler {
     uct_am_fn fn;
 };
 
+/* What a call may do by itself, without a request, with contiguous data on an
+ * endpoint where nothing waits, where the table names this protocol. */
+enum ucp_direct {
+    UCP_DIRECT_NONE,
+    UCP_DIRECT_SHORT,  /* one am_short of the buffer */
+    UCP_DIRECT_PACKED, /* one am_bcopy of EAGER, if the lane takes so much */
+};
+
 #define UCP_STEP_TURN_DONE UCS_ERR_BUSY
 
 struct ucp_proto {
@@ -102,9 +113,7 @@ struct ucp_proto {
      *         protocol completes the request when it is given back. */
     ucs_status_t (*abort)(struct ucp_request *req, ucs_status_t status);
 
-    /* Is step() one am_short of the contiguous buffer, so that a call may do
-     * that itself? */
-    bool is_inline;
+    enum ucp_direct direct;
 
     const struct ucp_handler *handlers; /* ends with fn NULL, or NULL */
 };

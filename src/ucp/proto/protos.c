@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ucp/proto/protos.c - THE list of protocols. */
+#include "ucp/proto/fragment.h"
 #include "ucp/proto/proto.h"
+#include "ucp/proto/rndv.h"
 
 extern const struct ucp_proto ucp_eager_immediate_proto;
 extern const struct ucp_proto ucp_eager_prepared_proto;
@@ -15,14 +17,20 @@ const struct ucp_proto *const ucp_protos[] = {
         NULL,
 };
 
+static void protos_set(struct uct_iface *iface,
+                       const struct ucp_handler *handler, void *arg)
+{
+    for (; (handler != NULL) && (handler->fn != NULL); ++handler) {
+        ucti_iface_set_am(iface, handler->am_id, handler->fn, arg);
+    }
+}
+
 void ucp_protos_set_handlers(struct uct_iface *iface, void *arg)
 {
     for (const struct ucp_proto *const *proto = ucp_protos; *proto != NULL;
          ++proto) {
-        const struct ucp_handler *handler = (*proto)->handlers;
-
-        for (; (handler != NULL) && (handler->fn != NULL); ++handler) {
-            ucti_iface_set_am(iface, handler->am_id, handler->fn, arg);
-        }
+        protos_set(iface, (*proto)->handlers, arg);
     }
+    protos_set(iface, ucp_rndv_handlers, arg);
+    protos_set(iface, ucp_fragment_handlers, arg);
 }

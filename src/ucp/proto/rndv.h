@@ -1,15 +1,155 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucp/proto/rndv.h - what an endpoint may do to a rendezvous that waits. */
+/* ucp/proto/rndv.h - what all protocols share that ask the receiver first.
+ *
+ *     S                                       R
+ *     |==== RNDV or RGET{candidate} =========>| match; R has the final word:
+ *     |                                       |   the candidate, or fragments
+ *     |<--- ACK{range}, PUT{range}, FIN ------| fragment.c, rdma.c
+ *     |<--- ABORT{status} --------------------| does not fit, or failed
+ *     |---- ABORT{status} ------------------->| cancelled, failed
+ *
+ * struct ucp_rndv is one such message seen from one end. It is over when all
+ * bytes are accounted for, or somebody gave up; it ends, and completes its
+ * request, once it is over and no transport has a piece of the buffer. So a
+ * buffer is never touched after the completion, whatever went wrong.
+ *
+ * Each byte is asked for once: S counts what R has not asked for
+ * (`unclaimed`), R what has not come (recv.remaining). A range whose RDMA
+ * failed counts again, and R asks for it as fragments. */
 #ifndef UCP_PROTO_RNDV_H_
 #define UCP_PROTO_RNDV_H_
 
+#include "ucp/core/ep.h"
 #include "ucp/core/request.h"
 
-/* Take back a rendezvous that the receiver has not matched, and complete the
- * request with UCS_ERR_CANCELED; the peer forgets it. */
-void ucp_rndv_cancel(struct ucp_request *req);
+struct ucp_arrival;
+struct ucp_wire_abort;
 
-/* Has the receiver answered this one? */
+/* How a message goes on after its start; the numbers are on the wire. */
+enum ucp_rndv_kind {
+    UCP_RNDV_SEND     = 0, /* pipeline_send.c: any receiver can */
+    UCP_RNDV_PUT      = 1,
+    UCP_RNDV_GET      = 2,
+    UCP_RNDV_PIPELINE = 3,
+    UCP_RNDV_KIND_COUNT
+};
+
+enum ucp_rndv_flag {
+    UCP_RNDV_IS_RECV = 1 << 0,
+    UCP_RNDV_ASKED   = 1 << 1, /* S: the start is sent; answers are honest */
+    UCP_RNDV_MATCHED = 1 << 2, /* S: R has answered */
+    UCP_RNDV_OVER    = 1 << 3, /* given up; status says why */
+};
+
+/* A range that is cut into pieces, one after the other. */
+struct ucp_range {
+    size_t offset; /* where the next piece begins */
+    size_t end;
+};
+
+/* bulk       in ep->bulk while something is ready to be sent
+ * peer_id    the other end's request, 0: not known
+ * in_flight  pieces that a transport has, and functions that use this object
+ * status     how the request ends when UCP_RNDV_OVER is set
+ * unclaimed  S: bytes that R has not asked for, nor read
+ * granted    S: fragments that may be sent
+ * wanted     R: the range to ask for as fragments
+ * expected   R: bytes of fragments asked for that have not come */
+struct ucp_rndv {
+    struct ucp_bulk     bulk;
+    struct ucp_request *req;
+    struct ucp_ep      *ep;
+    uint64_t            peer_id;
+    uint8_t             kind; /* enum ucp_rndv_kind */
+    uint8_t             flags; /* enum ucp_rndv_flag */
+    uint32_t            in_flight;
+    ucs_status_t        status;
+    size_t              unclaimed;
+    struct ucp_range    granted;
+    struct ucp_range    wanted;
+    size_t              expected;
+};
+
+/* A part of a message that a transport has: from when it is given until its
+ * completion runs. */
+struct ucp_piece {
+    struct uct_req   base;
+    struct ucp_rndv *rndv;
+};
+
+UCS_MUST_USE ucs_status_t ucp_rndv_pools_init(struct ucp_worker *worker);
+void                      ucp_rndv_pools_cleanup(struct ucp_worker *worker);
+
+/* How a sender starts.
+ * head             [head_bytes], NULL when 0
+ * first_bytes_max  of data in the start */
+struct ucp_rndv_start {
+    uint8_t        am_id;
+    uint8_t        kind; /* enum ucp_rndv_kind */
+    const uint8_t *head;
+    uint16_t       head_bytes;
+    size_t         first_bytes_max;
+};
+
+/* S: the object of a send request, made when it is asked for first; in
+ * *rndv_p. @return UCS_OK, UCS_ERR_NO_MEMORY. */
+UCS_MUST_USE ucs_status_t ucp_rndv_open(struct ucp_request *req,
+                                        struct ucp_rndv   **rndv_p);
+
+/* S: send the start of an open rendezvous. @return as step(). */
+UCS_MUST_USE ucs_status_t ucp_rndv_start(struct ucp_rndv             *rndv,
+                                         const struct ucp_rndv_start *start);
+
+/* S: abort() of all protocols of this family. */
+ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status);
+
+/* S: take back what the receiver has not matched, and complete it with
+ * UCS_ERR_CANCELED; the peer forgets it. Else nothing. */
+void ucp_rndv_cancel_unmatched(struct ucp_request *req);
+
+/* S: has the receiver answered? */
 bool ucp_rndv_is_matched(const struct ucp_request *req);
+
+/* S: find who an answer is for. @return NULL, counted, when there is nobody,
+ * or the question is not asked yet. */
+struct ucp_rndv *ucp_rndv_answered(struct ucp_worker *worker,
+                                   const struct ucp_ep *ep, uint64_t id);
+
+/* S: the answer is a good one; a flush waits for this message now. */
+void ucp_rndv_match(struct ucp_rndv *rndv);
+
+/* R: find who a message is for. @return NULL, counted. */
+struct ucp_rndv *ucp_rndv_receiving(struct ucp_worker *worker,
+                                    const struct ucp_ep *ep, uint64_t id);
+
+/* Give up: the request ends with that status as soon as no transport has a
+ * piece. The endpoint forgets it now. The second form tells the peer. */
+void ucp_rndv_abort(struct ucp_rndv *rndv, ucs_status_t status);
+void ucp_rndv_give_up(struct ucp_rndv *rndv, ucs_status_t status);
+
+/* Use the object across a call that may complete the message. put: it may be
+ * gone afterwards. */
+static inline void ucp_rndv_get(struct ucp_rndv *rndv)
+{
+    ++rndv->in_flight;
+}
+void ucp_rndv_put(struct ucp_rndv *rndv);
+
+static inline bool ucp_rndv_is_over(const struct ucp_rndv *rndv)
+{
+    return (rndv->flags & UCP_RNDV_OVER) != 0;
+}
+
+/* Bulk work is ready. */
+static inline void ucp_rndv_submit(struct ucp_rndv *rndv)
+{
+    ucp_ep_submit_bulk(rndv->ep, &rndv->bulk);
+}
+
+/* The first size that may ask first; false: none may. */
+bool ucp_rndv_bytes_first(const struct ucp_query *query, size_t *first_p);
+
+/* The handlers of RNDV, RGET and ABORT. */
+extern const struct ucp_handler ucp_rndv_handlers[];
 
 #endif

@@ -4,8 +4,11 @@
  *   EAGER        0 tag:8                                    8 data
  *   EAGER_FIRST  0 tag:8     8 length:8  16 number:8       24 data
  *   EAGER_MORE   0 number:8  8 offset:8                    16 data
- *   RNDV         0 tag:8     8 length:8  16 sender id:8    24 data
+ *   RNDV, RGET   0 tag:8     8 length:8  16 sender id:8
+ *                24 candidate:1  25 0:1  26 head length:2  28 0:4
+ *                32 head (RGET: keys), then data
  *   ACK          0 sender id:8  8 receiver id:8  16 offset:8  24 length:8
+ *                32 flags:1  33 0:7
  *   FRAG         0 receiver id:8  8 offset:8               16 data
  *   ABORT        0 id:8  8 side:1  9 status:1
  *
@@ -22,8 +25,8 @@ enum ucp_wire_size {
     UCP_WIRE_EAGER_BYTES = 8,
     UCP_WIRE_FIRST_BYTES = 24,
     UCP_WIRE_MORE_BYTES  = 16,
-    UCP_WIRE_RNDV_BYTES  = 24,
-    UCP_WIRE_ACK_BYTES   = 32,
+    UCP_WIRE_RNDV_BYTES  = 32,
+    UCP_WIRE_ACK_BYTES   = 40,
     UCP_WIRE_FRAG_BYTES  = 16,
     UCP_WIRE_ABORT_BYTES = 10,
 };
@@ -34,11 +37,25 @@ enum ucp_wire_side {
     UCP_WIRE_RECEIVER = 1, /* id is the sender's: no more is wanted */
 };
 
-/* EAGER_FIRST and RNDV have one layout; id is the number or sender's id. */
+/* What EAGER_FIRST is, and RNDV and RGET begin with; id is the message's
+ * number or the sender's id. */
 struct ucp_wire_start {
     uint64_t tag;
     uint64_t length;
     uint64_t id;
+};
+
+/* candidate    enum ucp_rndv_kind: how the sender would go on
+ * head_length  bytes between this and the first data */
+struct ucp_wire_rndv {
+    struct ucp_wire_start start;
+    uint8_t               candidate;
+    uint16_t              head_length;
+};
+
+enum ucp_wire_ack_flag {
+    /* The candidate will be refused by this endpoint every time. */
+    UCP_WIRE_ACK_REFUSED = 1 << 0,
 };
 
 struct ucp_wire_ack {
@@ -46,6 +63,7 @@ struct ucp_wire_ack {
     uint64_t receiver_id;
     uint64_t offset;
     uint64_t length;
+    uint8_t  flags; /* enum ucp_wire_ack_flag */
 };
 
 /* EAGER_MORE and FRAG have one layout. */
@@ -71,13 +89,41 @@ static inline void ucp_wire_start_encode(uint8_t                     *bytes,
 static inline bool ucp_wire_start_decode(const uint8_t *bytes, size_t length,
                                          struct ucp_wire_start *start_p)
 {
-    if (length < UCP_WIRE_RNDV_BYTES) {
+    if (length < UCP_WIRE_FIRST_BYTES) {
         return false;
     }
     start_p->tag    = ucs_get_le64(bytes);
     start_p->length = ucs_get_le64(bytes + 8);
     start_p->id     = ucs_get_le64(bytes + 16);
-    return length - UCP_WIRE_RNDV_BYTES <= start_p->length;
+    return length - UCP_WIRE_FIRST_BYTES <= start_p->length;
+}
+
+static inline void ucp_wire_rndv_encode(uint8_t                    *bytes,
+                                        const struct ucp_wire_rndv *rndv)
+{
+    ucp_wire_start_encode(bytes, &rndv->start);
+    bytes[24] = rndv->candidate;
+    bytes[25] = 0;
+    ucs_put_le16(bytes + 26, rndv->head_length);
+    ucs_put_le32(bytes + 28, 0);
+}
+
+static inline bool ucp_wire_rndv_decode(const uint8_t *bytes, size_t length,
+                                        struct ucp_wire_rndv *rndv_p)
+{
+    size_t rest;
+
+    if (length < UCP_WIRE_RNDV_BYTES) {
+        return false;
+    }
+    rest                  = length - UCP_WIRE_RNDV_BYTES;
+    rndv_p->start.tag     = ucs_get_le64(bytes);
+    rndv_p->start.length  = ucs_get_le64(bytes + 8);
+    rndv_p->start.id      = ucs_get_le64(bytes + 16);
+    rndv_p->candidate     = bytes[24];
+    rndv_p->head_length   = ucs_get_le16(bytes + 26);
+    return (rndv_p->head_length <= rest) &&
+           (rest - rndv_p->head_length <= rndv_p->start.length);
 }
 
 static inline void ucp_wire_ack_encode(uint8_t                   *bytes,
@@ -87,6 +133,7 @@ static inline void ucp_wire_ack_encode(uint8_t                   *bytes,
     ucs_put_le64(bytes + 8, ack->receiver_id);
     ucs_put_le64(bytes + 16, ack->offset);
     ucs_put_le64(bytes + 24, ack->length);
+    ucs_put_le64(bytes + 32, ack->flags);
 }
 
 static inline bool ucp_wire_ack_decode(const uint8_t *bytes, size_t length,
@@ -99,6 +146,7 @@ static inline bool ucp_wire_ack_decode(const uint8_t *bytes, size_t length,
     ack_p->receiver_id = ucs_get_le64(bytes + 8);
     ack_p->offset      = ucs_get_le64(bytes + 16);
     ack_p->length      = ucs_get_le64(bytes + 24);
+    ack_p->flags       = bytes[32];
     return true;
 }
 

@@ -4,15 +4,19 @@
 
 #include <stdlib.h>
 
+#include "ucs/log.h"
+
 static struct ucs_list *buckets_create(unsigned shift)
 {
     size_t           count   = (size_t)1 << (64 - shift);
     struct ucs_list *buckets = malloc(count * sizeof(*buckets));
 
-    if (buckets != NULL) {
-        for (size_t i = 0; i < count; ++i) {
-            ucs_list_init(&buckets[i]);
-        }
+    if (buckets == NULL) {
+        (void)ucsi_no_memory("a hash of tags", count * sizeof(*buckets));
+        return NULL;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        ucs_list_init(&buckets[i]);
     }
     return buckets;
 }

@@ -37,6 +37,7 @@ ucs_status_t ucp_tag_recv_begin(struct ucp_request *req, uint64_t tag,
     req->recv.status    = UCS_OK;
     req->recv.ep        = NULL;
     req->recv.id        = 0;
+    req->recv.rndv      = NULL;
     return (length > req->dt.length) ? UCS_ERR_MESSAGE_TRUNCATED : UCS_OK;
 }
 
@@ -103,6 +104,8 @@ void ucp_tag_recv_unexpected(struct ucp_request    *req,
             .data        = unexpected->data,
             .data_length = unexpected->data_length,
             .id          = unexpected->id,
+            .candidate   = unexpected->candidate,
+            .head_length = unexpected->head_length,
     };
 
     if (unexpected->kind == UCP_UNEXPECTED_WHOLE) {

@@ -27,7 +27,9 @@ enum ucp_unexpected_kind {
  * id       RNDV: the sender's
  * length   of the whole message
  * data     [data_length]: its first bytes; behind this struct, kept in
- *          iface's buffer, or of malloc
+ *          iface's buffer, or of malloc; head_length bytes of the protocol's
+ *          lie before it
+ * candidate  RNDV: how its sender would go on
  * failed   why the rest will never come, or UCS_OK */
 struct ucp_unexpected {
     struct ucp_tag_unexpected match;
@@ -35,6 +37,8 @@ struct ucp_unexpected {
     ucs_status_t              failed;
     bool                      is_pooled;
     bool                      is_probed; /* taken out of matching by probe */
+    uint8_t                   candidate;
+    uint16_t                  head_length;
     struct ucp_ep            *ep;
     struct ucs_list           ep_link;
     uint64_t                  id;
@@ -58,6 +62,8 @@ struct ucp_arrival {
     const uint8_t     *data;   /* [data_length] */
     size_t             data_length;
     uint64_t           id;
+    uint8_t            candidate;   /* RNDV: enum ucp_rndv_kind */
+    uint16_t           head_length; /* the protocol's bytes before data */
     void              *base;
     unsigned           am_flags;
 };
@@ -137,7 +143,7 @@ void ucp_unexpected_free(struct ucp_unexpected *unexpected);
 void ucp_unexpected_orphan(struct ucp_ep *ep, ucs_status_t status);
 
 /* Handing over to the protocols that hold the rest of a message; in
- * proto/eager_allocated.c and proto/pipeline_send.c. */
+ * proto/eager_allocated.c and proto/rndv.c. */
 void ucp_eager_recv_start(struct ucp_request        *req,
                           const struct ucp_arrival  *arrival);
 void ucp_rndv_recv_start(struct ucp_request       *req,

@@ -127,7 +127,8 @@ ucs_status_t ucp_unexpected_store(const struct ucp_arrival *arrival,
     struct ucp_unexpected *unexpected;
 
     room = (kind == UCP_UNEXPECTED_EAGER) ? arrival->length :
-                                            arrival->data_length;
+                                            arrival->head_length +
+                                                    arrival->data_length;
     unexpected = unexpected_alloc(worker, keeps ? 0 : room);
     if (unexpected == NULL) {
         unexpected_lost(arrival);
@@ -141,6 +142,8 @@ ucs_status_t ucp_unexpected_store(const struct ucp_arrival *arrival,
     unexpected->tag         = arrival->tag;
     unexpected->length      = arrival->length;
     unexpected->data_length = arrival->data_length;
+    unexpected->candidate   = arrival->candidate;
+    unexpected->head_length = arrival->head_length;
     unexpected->kept_iface  = NULL;
     unexpected->ep = (kind == UCP_UNEXPECTED_WHOLE) ? NULL : arrival->ep;
     if (unexpected->ep != NULL) {
@@ -154,8 +157,9 @@ ucs_status_t ucp_unexpected_store(const struct ucp_arrival *arrival,
         unexpected->kept_iface = arrival->iface;
         unexpected->kept_data  = arrival->base;
     } else {
-        unexpected->data = (uint8_t *)(unexpected + 1);
-        memcpy(unexpected->data, arrival->data, arrival->data_length);
+        unexpected->data = (uint8_t *)(unexpected + 1) + arrival->head_length;
+        memcpy(unexpected + 1, arrival->data - arrival->head_length,
+               arrival->head_length + arrival->data_length);
     }
     ucp_tag_match_store(&worker->tag.match, &unexpected->match, arrival->tag);
     return keeps ? UCS_INPROGRESS : UCS_OK;

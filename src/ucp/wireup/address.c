@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "ucs/bytes.h"
+#include "ucs/checksum.h"
 
 enum {
     ADDRESS_MAGIC_0  = 'C',
@@ -14,18 +15,6 @@ enum {
     CHECKSUM_BYTES   = 4,
     ADDRESS_BYTES_MIN = UCP_ADDRESS_HEADER_BYTES + CHECKSUM_BYTES,
 };
-
-/* Fowler-Noll-Vo 1a, 32 bits: each step is a bijection of the state, so a
- * change of one byte always shows. Against accidents, not against forgery. */
-static uint32_t address_checksum(const uint8_t *bytes, size_t size_bytes)
-{
-    uint32_t sum = 2166136261u;
-
-    for (size_t i = 0; i < size_bytes; ++i) {
-        sum = (sum ^ bytes[i]) * 16777619u;
-    }
-    return sum;
-}
 
 /* CRC-8 with polynomial x^8 + x^2 + x + 1 over the head without its check:
  * finds every change of up to eight neighbouring bits. */
@@ -76,7 +65,7 @@ size_t ucp_address_encode(const struct ucp_address_view *view, uint8_t *bytes,
         ucs_put_le16(bytes + 4, (uint16_t)length);
         bytes[ADDRESS_CHECK_OFFSET] = address_head_check(bytes);
         ucs_write_le32(&writer,
-                       address_checksum(bytes, length - CHECKSUM_BYTES));
+                       ucs_checksum32(bytes, length - CHECKSUM_BYTES));
     }
     return ucs_write_ok(&writer) ? length : 0;
 }
@@ -172,7 +161,7 @@ static ucs_status_t address_check(const uint8_t *bytes, size_t size_bytes,
         return address_refuse(reason, "the address is cut short");
     }
     length -= CHECKSUM_BYTES;
-    if (ucs_get_le32(bytes + length) != address_checksum(bytes, length)) {
+    if (ucs_get_le32(bytes + length) != ucs_checksum32(bytes, length)) {
         return address_refuse(reason, "the address was changed or cut on its "
                                       "way: the checksum is wrong");
     }

@@ -18,12 +18,12 @@ static ucs_status_t peer_create(struct ucp_worker *worker,
     ucs_status_t     status;
 
     if (peer == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a peer", sizeof(*peer));
     }
     peer->address = malloc(size_bytes);
     if (peer->address == NULL) {
         free(peer);
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a peer's address", size_bytes);
     }
     memcpy(peer->address, bytes, size_bytes);
     peer->id   = view->worker_id;

@@ -62,6 +62,8 @@ enum uct_iface_flag {
     /* A put that has completed is visible at the target: no flush is needed
      * before the peer is told. Says nothing of puts still in progress. */
     UCT_IFACE_PUT_DONE_AT_TARGET = 1 << 4,
+    /* am_zcopy copies inside the call: it saves nothing over am_bcopy. */
+    UCT_IFACE_ZCOPY_COPIES = 1 << 5,
 };
 
 /* Where an endpoint stands with the pending queue (base/pending.h):

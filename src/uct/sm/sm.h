@@ -91,9 +91,13 @@ void uct_sm_peers_reap(struct uct_sm_iface *iface, bool is_closing);
  * is none (yet), or no memory. */
 struct uct_sm_channel *uct_sm_channel_meet(struct uct_sm_iface *iface,
                                            unsigned             index);
-/* The object of a sending endpoint, made when it is new. NULL: bad index. */
+/* The object of a sending endpoint, made when it is new. NULL: bad index,
+ * or no memory. */
 struct uct_source *uct_sm_channel_source(struct uct_sm_channel *channel,
                                          uint32_t               index);
+/* There was none: break the channel, and say why. */
+void uct_sm_channel_no_source(struct uct_sm_iface   *iface,
+                              struct uct_sm_channel *channel, uint32_t index);
 /* One endpoint of the sender is closed. */
 void uct_sm_channel_close_source(struct uct_sm_iface   *iface,
                                  struct uct_sm_channel *channel,

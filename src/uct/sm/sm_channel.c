@@ -55,6 +55,16 @@ static void channel_watch(struct uct_sm_iface   *iface,
     channel->is_dead = is_dead;
 }
 
+/* Memory is short: the sender rings once only, so ring again for it. */
+static struct uct_sm_channel *channel_meet_later(struct uct_sm_iface *iface,
+                                                 unsigned             index)
+{
+    ucs_error_limited("sm: no memory to receive over channel %u: it waits",
+                      index);
+    uct_sm_doorbell_set(iface->segment.header, index);
+    return NULL;
+}
+
 struct uct_sm_channel *uct_sm_channel_meet(struct uct_sm_iface *iface,
                                            unsigned             index)
 {
@@ -66,7 +76,7 @@ struct uct_sm_channel *uct_sm_channel_meet(struct uct_sm_iface *iface,
     if (!channel_room(iface, index) ||
         (uct_sm_layout_allocate_entry(&segment->layout, segment->fd, index) !=
          UCS_OK)) {
-        return NULL;
+        return channel_meet_later(iface, index);
     }
     /* MEET: acquire, pairs with FILLED and LEFT. */
     state = atomic_load_explicit(&entry->state, memory_order_acquire) & 0xff;
@@ -76,11 +86,11 @@ struct uct_sm_channel *uct_sm_channel_meet(struct uct_sm_iface *iface,
     /* What the sender should have allocated: our accesses cannot fail. */
     if (uct_sm_layout_allocate_channel(&segment->layout, segment->fd, index) !=
         UCS_OK) {
-        return NULL;
+        return channel_meet_later(iface, index);
     }
     if (posix_memalign((void **)&channel, UCT_SM_LINE_BYTES,
                        sizeof(*channel)) != 0) {
-        return NULL;
+        return channel_meet_later(iface, index);
     }
     /* From here on others' membarrier orders what we do. */
     iface->must_fence |=
@@ -128,6 +138,15 @@ struct uct_source *uct_sm_channel_source(struct uct_sm_channel *channel,
         channel->sources[index] = calloc(1, sizeof(struct uct_source));
     }
     return channel->sources[index];
+}
+
+void uct_sm_channel_no_source(struct uct_sm_iface   *iface,
+                              struct uct_sm_channel *channel, uint32_t index)
+{
+    uct_sm_channel_break(iface, channel,
+                         (index < UCT_SM_SOURCE_COUNT_MAX)
+                             ? "more endpoints than there is memory for"
+                             : "a bad source index");
 }
 
 /* status UCS_INPROGRESS: our interface is closed, nobody is told. */

@@ -266,7 +266,8 @@ void uct_sm_iface_query(const struct uct_iface *base,
     attr->cost.latency_s            = 60e-9;
     attr->cost.overhead_s           = 10e-9;
     attr->cost.bandwidth_Bps        = 12e9;
-    attr->flags         = UCT_IFACE_INTRA_NODE | UCT_IFACE_PUT_DONE_AT_TARGET;
+    attr->flags = UCT_IFACE_INTRA_NODE | UCT_IFACE_ZCOPY_COPIES |
+                  UCT_IFACE_PUT_DONE_AT_TARGET;
     attr->address_bytes = UCT_SM_ADDRESS_BYTES;
     iface_query_rma(iface, attr);
 }

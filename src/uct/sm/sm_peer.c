@@ -117,7 +117,8 @@ static ucs_status_t peer_take_index(struct uct_sm_peer *peer, uint32_t *index_p)
         room    = (peer->free_room == 0) ? 4 : 2 * peer->free_room;
         indexes = realloc(peer->free_indexes, room * sizeof(*indexes));
         if (indexes == NULL) {
-            return UCS_ERR_NO_MEMORY;
+            return ucsi_no_memory("numbers of endpoints",
+                                  room * sizeof(*indexes));
         }
         peer->free_indexes = indexes;
         peer->free_room    = room;

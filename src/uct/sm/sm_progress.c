@@ -102,7 +102,7 @@ static unsigned progress_inline(struct uct_sm_iface   *iface,
     }
     source = uct_sm_channel_source(channel, index);
     if (source == NULL) {
-        uct_sm_channel_break(iface, channel, "a bad source index");
+        uct_sm_channel_no_source(iface, channel, index);
         return 0;
     }
     (void)uct_iface_deliver(&iface->base, uct_sm_control_am_id(control), source,
@@ -129,7 +129,8 @@ static UCS_OUTLINE unsigned progress_other(struct uct_sm_iface   *iface,
     case UCT_SM_KIND_CHUNK:
         source = uct_sm_channel_source(channel, uct_sm_control_source(control));
         if (ucs_unlikely(source == NULL)) {
-            uct_sm_channel_break(iface, channel, "a bad source index");
+            uct_sm_channel_no_source(iface, channel,
+                                     uct_sm_control_source(control));
             return 0;
         }
         return progress_chunk(iface, channel, control, source) ? 1 : 0;

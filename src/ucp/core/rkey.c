@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/core/rkey.c - writing keys of our memory, opening those of peers. */
+#include "ucp/core/rkey.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucp/core/worker.h"
+#include "ucs/log.h"
+
+/* ---- Of our memory ---- */
+
+/* This domain is the owner's how-manieth of its transport? */
+static uint8_t md_ordinal(const struct ucp_context *context, unsigned index)
+{
+    const struct uct_transport *transport =
+        context->resources[index].md->transport;
+    uint8_t ordinal = 0;
+
+    for (unsigned i = 0; i < index; ++i) {
+        if (context->resources[i].md->transport == transport) {
+            ++ordinal;
+        }
+    }
+    return ordinal;
+}
+
+size_t ucp_rkey_write(const struct ucp_mem *mem, uint8_t *bytes)
+{
+    const struct ucp_context *context = mem->context;
+    struct ucp_rkey_view      view    = {.name = mem->name};
+    uint8_t                   keys[UCP_RKEY_KEY_COUNT_MAX][UCT_RKEY_BYTES_MAX];
+
+    for (unsigned i = 0; i < context->resource_count; ++i) {
+        const struct uct_transport *transport =
+            context->resources[i].md->transport;
+        struct ucp_rkey_wire_key *key = &view.keys[view.key_count];
+
+        if ((mem->regs[i] == NULL) || (transport->rkey_pack == NULL)) {
+            continue;
+        }
+        key->bytes   = keys[view.key_count];
+        key->ordinal = md_ordinal(context, i);
+        key->size_bytes =
+            transport->rkey_pack(mem->regs[i]->mem, keys[view.key_count]);
+        memcpy(key->transport, transport->name, strlen(transport->name) + 1);
+        ++view.key_count;
+    }
+    return ucp_rkey_encode(&view, bytes);
+}
+
+/* ---- Of a peer's ---- */
+
+/* May operations of this endpoint use that domain? */
+static bool ep_uses_md(const struct ucp_ep *ep, const struct uct_md *md)
+{
+    return (ep->message_ep != NULL) && (ep->message_ep->iface->md == md);
+}
+
+static void rkey_add(struct ucp_rkey *rkey, struct uct_md *md,
+                     const struct ucp_rkey_wire_key *key)
+{
+    ucs_status_t status;
+
+    status = md->transport->rkey_unpack(md, key->bytes, key->size_bytes,
+                                        &rkey->keys[rkey->key_count]);
+    if (status == UCS_OK) {
+        ++rkey->key_count;
+    } else {
+        ucs_debug("%s/%s does not take a remote key: %s", md->transport->name,
+                  md->device.name, ucs_status_string(status));
+    }
+}
+
+/* Take the first of the peer's keys that each domain understands. Which of
+ * the peer's devices a lane leads to is not in its address yet, so of several
+ * only the first is used. */
+static void rkey_add_all(struct ucp_rkey *rkey, const struct ucp_ep *ep,
+                         const struct ucp_rkey_view *view)
+{
+    const struct ucp_context *context = rkey->context;
+
+    for (unsigned i = 0; i < context->resource_count; ++i) {
+        struct uct_md *md = context->resources[i].md;
+
+        if (!ep_uses_md(ep, md) || (md->transport->rkey_unpack == NULL)) {
+            continue;
+        }
+        for (unsigned k = 0; k < view->key_count; ++k) {
+            if ((strcmp(view->keys[k].transport, md->transport->name) == 0) &&
+                (ucp_rkey_for(rkey, md) == NULL)) {
+                rkey_add(rkey, md, &view->keys[k]);
+            }
+        }
+    }
+}
+
+ucs_status_t ucp_rkey_open(struct ucp_ep *ep, const uint8_t *bytes,
+                           size_t size_bytes, struct ucp_rkey **rkey_p)
+{
+    struct ucp_context  *context = ep->worker->context;
+    char                 reason[UCT_REASON_BYTES_MAX];
+    struct ucp_rkey_view view;
+    struct ucp_rkey     *rkey;
+    ucs_status_t         status;
+
+    status = ucp_rkey_decode(bytes, size_bytes, &view, reason);
+    if (status != UCS_OK) {
+        ucs_error("ucp_ep_rkey_unpack: %s", reason);
+        return status;
+    }
+    rkey = (struct ucp_rkey *)malloc(sizeof(*rkey) + context->resource_count *
+                                                         sizeof(rkey->keys[0]));
+    if (rkey == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    rkey->context   = context;
+    rkey->name      = view.name;
+    rkey->key_count = 0;
+    rkey_add_all(rkey, ep, &view);
+    if ((rkey->key_count == 0) && (rkey->name != 0)) {
+        ucs_debug("no lane of endpoint %p understands one of the %u keys",
+                  (void *)ep, view.key_count);
+        ucp_rkey_close(rkey);
+        return UCS_ERR_UNREACHABLE;
+    }
+    *rkey_p = rkey;
+    return UCS_OK;
+}
+
+void ucp_rkey_close(struct ucp_rkey *rkey)
+{
+    for (unsigned i = 0; i < rkey->key_count; ++i) {
+        rkey->keys[i]->md->transport->rkey_release(rkey->keys[i]);
+    }
+    free(rkey);
+}
+
+const struct uct_rkey *ucp_rkey_for(const struct ucp_rkey *rkey,
+                                    const struct uct_md   *md)
+{
+    for (unsigned i = 0; i < rkey->key_count; ++i) {
+        if (rkey->keys[i]->md == md) {
+            return rkey->keys[i];
+        }
+    }
+    return NULL;
+}
+
+ucs_status_t ucp_rkey_pointer(const struct ucp_rkey *rkey, uint64_t address,
+                              void **pointer_p)
+{
+    struct ucs_range range;
+
+    /* The name is random: who has it got it from the owner, who is us. */
+    if ((rkey->name == 0) || !ucp_mem_find(rkey->context, rkey->name, &range)) {
+        return UCS_ERR_UNREACHABLE;
+    }
+    if ((address < range.start) || (address >= range.end)) {
+        return UCS_ERR_INVALID_ADDR;
+    }
+    *pointer_p = (void *)(uintptr_t)address;
+    return UCS_OK;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/core/trace.c - the trace of one worker: its rows, its requests. */
+#include "ucp/core/trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+#include "ucp/core/trace_file.h"
+#include "ucp/wireup/peer.h"
+#include "ucs/log.h"
+
+/* A row for an endpoint or the worker; 0, the worker's, when memory is short.
+ */
+static uint32_t trace_add_row(struct ucp_trace *trace, const char *name)
+{
+    struct ucp_trace_row *rows =
+        realloc(trace->rows, (trace->row_count + 1) * sizeof(*rows));
+
+    if (rows == NULL) {
+        return 0;
+    }
+    trace->rows = rows;
+    trace->rows[trace->row_count] =
+        (struct ucp_trace_row){.row = ucp_trace_file_row(name)};
+    return trace->row_count++;
+}
+
+static void trace_free(struct ucp_trace *trace)
+{
+    ucp_trace_ifaces_free(trace);
+    free(trace->rows);
+    free(trace->events);
+    free(trace);
+}
+
+void ucp_trace_open(struct ucp_worker *worker)
+{
+    const char       *pattern = worker->context->config.trace_file;
+    struct ucp_trace *trace;
+    char              name[128];
+
+    if ((*pattern == '\0') || getauxval(AT_SECURE)) {
+        return; /* nor may who starts a set-uid program name files */
+    }
+    trace = calloc(1, sizeof(*trace));
+    if (trace == NULL) {
+        return;
+    }
+    trace->worker = worker;
+    trace->events = calloc(UCP_TRACE_EVENT_COUNT_MAX, sizeof(*trace->events));
+    if ((trace->events == NULL) || !ucp_trace_file_join(trace, pattern)) {
+        trace_free(trace);
+        return;
+    }
+    (void)snprintf(name, sizeof(name), "worker '%s' (%016lx)",
+                   worker->options.name, (unsigned long)worker->id);
+    (void)trace_add_row(trace, name);
+    if (trace->rows == NULL) {
+        ucp_trace_file_leave(trace);
+        trace_free(trace);
+        return;
+    }
+    worker->trace = trace;
+}
+
+void ucp_trace_close(struct ucp_worker *worker)
+{
+    if (worker->trace != NULL) {
+        ucp_trace_file_leave(worker->trace);
+        trace_free(worker->trace);
+        worker->trace = NULL;
+    }
+}
+
+void ucp_trace_ep(struct ucp_ep *ep)
+{
+    struct ucp_trace *trace = ep->worker->trace;
+    char              name[128];
+
+    if (trace == NULL) {
+        return;
+    }
+    ep->trace_row =
+        trace_add_row(trace, ucp_ep_describe(ep, name, sizeof(name)));
+    if (ep->message_ep != NULL) {
+        ucp_trace_lane(trace, ep->message_ep);
+    }
+}
+
+/* The array is full: empty it, and say how long that took. */
+static UCS_NOINLINE void trace_write_out(struct ucp_trace *trace)
+{
+    struct ucp_trace_event event = {
+        .kind     = UCP_TRACE_WRITE,
+        .name     = "trace written out",
+        .begin_ns = ucsi_clock_ns(),
+        .row      = trace->rows[0].row,
+    };
+
+    ucp_trace_file_write(trace);
+    event.end_ns     = ucsi_clock_ns();
+    trace->events[0] = event;
+    atomic_store_explicit(&trace->count, 1, memory_order_release);
+}
+
+void ucp_trace_record(struct ucp_trace             *trace,
+                      const struct ucp_trace_event *event)
+{
+    unsigned count = atomic_load_explicit(&trace->count, memory_order_relaxed);
+
+    trace->events[count] = *event;
+    /* WRITTEN: release, pairs with file_put_events() at exit. */
+    atomic_store_explicit(&trace->count, count + 1, memory_order_release);
+    if (ucs_unlikely(count + 1 == UCP_TRACE_EVENT_COUNT_MAX)) {
+        trace_write_out(trace);
+    }
+}
+
+/* A step of a protocol, of a request or in the bulk queue: one is NULL. */
+static ucs_status_t trace_step(struct ucp_ep *ep, const char *name,
+                               struct ucp_request *req, struct ucp_bulk *bulk)
+{
+    struct ucp_trace      *trace = ep->worker->trace;
+    struct ucp_trace_event event = {
+        .kind     = UCP_TRACE_STEP,
+        .name     = name,
+        .proto    = name,
+        .row      = ucp_trace_row_of(trace, ep)->row,
+        .begin_ns = ucsi_clock_ns(),
+    };
+    const char *outer_proto = trace->proto;
+    uint64_t    outer_bytes = trace->step_bytes;
+
+    trace->proto      = event.proto;
+    trace->step_bytes = 0;
+    event.status =
+        (req != NULL) ? req->send.proto->step(req) : bulk->step(bulk);
+    /* It may be gone, if it went to ourselves. */
+    event.end_ns      = ucsi_clock_ns();
+    event.bytes       = trace->step_bytes;
+    trace->proto      = outer_proto;
+    trace->step_bytes = outer_bytes;
+    ucp_trace_record(trace, &event);
+    return event.status;
+}
+
+ucs_status_t ucp_trace_do_step(struct ucp_request *req)
+{
+    return trace_step(req->send.ep, req->send.proto->name, req, NULL);
+}
+
+ucs_status_t ucp_trace_do_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk)
+{
+    return trace_step(ep, bulk->name, NULL, bulk);
+}
+
+static void trace_record_end(struct ucp_trace *trace, struct ucp_request *req,
+                             ucs_status_t status)
+{
+    struct ucp_trace_event event = {
+        .kind     = UCP_TRACE_END,
+        .name     = req->send.proto->name,
+        .row      = ucp_trace_row_of(trace, req->send.ep)->row,
+        .id       = (uintptr_t)req,
+        .begin_ns = ucsi_clock_ns(),
+        .status   = status,
+    };
+
+    req->flags &= ~(uint32_t)UCP_REQUEST_TRACED;
+    ucp_trace_record(trace, &event);
+}
+
+ucs_status_t ucp_trace_do_submit(struct ucp_ep *ep, struct ucp_request *req,
+                                 ucp_trace_submit_fn submit)
+{
+    struct ucp_trace      *trace      = ep->worker->trace;
+    bool                   is_message = (req->send.proto->offer != NULL);
+    struct ucp_trace_event event      = {
+             .kind     = UCP_TRACE_BEGIN,
+             .name     = req->send.proto->name,
+             .row      = ucp_trace_row_of(trace, ep)->row,
+             .id       = (uintptr_t)req,
+             .begin_ns = ucsi_clock_ns(),
+             .bytes    = is_message ? req->dt.length : 0,
+             .tag      = is_message ? req->send.tag : 0,
+             .has_tag  = is_message,
+    };
+    ucs_status_t status;
+
+    req->flags |= UCP_REQUEST_TRACED;
+    ucp_trace_record(trace, &event);
+    status = submit(ep, req);
+    if (status != UCS_INPROGRESS) {
+        trace_record_end(trace, req, status);
+    }
+    return status;
+}
+
+void ucp_trace_request_end(struct ucp_request *req, ucs_status_t status)
+{
+    if (req->worker->trace != NULL) {
+        trace_record_end(req->worker->trace, req, status);
+    }
+}

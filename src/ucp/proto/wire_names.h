@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/proto/wire_names.h - the messages of wire.h by name, for those who show
+ * them to people: the trace. */
+#ifndef UCP_PROTO_WIRE_NAMES_H_
+#define UCP_PROTO_WIRE_NAMES_H_
+
+#include "ucp/proto/proto.h"
+#include "ucp/proto/wire.h"
+
+/* name          as docs/protocols calls it; NULL: no such message
+ * header_bytes  before the data; the header names the message among those
+ *               that may overtake one another
+ * has_tag       it begins with a tag
+ * is_ordered    handed up in the order sent: the n-th one here is the n-th one
+ *               there */
+struct ucp_wire_message {
+    const char *name;
+    uint8_t     header_bytes;
+    bool        has_tag;
+    bool        is_ordered;
+};
+
+/* @return what is known of a message, never NULL. */
+static inline const struct ucp_wire_message *ucp_wire_message(uint8_t am_id)
+{
+    static const struct ucp_wire_message unknown = {"message", 0, false, false};
+    static const struct ucp_wire_message messages[] = {
+        [UCP_AM_ANNOUNCE]    = {"ANNOUNCE", 0, false, false},
+        [UCP_AM_EAGER]       = {"EAGER", UCP_WIRE_EAGER_BYTES, true, true},
+        [UCP_AM_EAGER_FIRST] = {"EAGER_FIRST", UCP_WIRE_FIRST_BYTES, true,
+                                true},
+        [UCP_AM_EAGER_MORE]  = {"EAGER_MORE", UCP_WIRE_MORE_BYTES, false, true},
+        [UCP_AM_RNDV]        = {"RNDV", UCP_WIRE_RNDV_BYTES, true, true},
+        [UCP_AM_ACK]         = {"ACK", UCP_WIRE_ACK_BYTES, false, false},
+        [UCP_AM_FRAG]        = {"FRAG", UCP_WIRE_FRAG_BYTES, false, false},
+        [UCP_AM_ABORT]       = {"ABORT", UCP_WIRE_ABORT_BYTES, false, false},
+        [UCP_AM_RGET]        = {"RGET", UCP_WIRE_RNDV_BYTES, true, true},
+    };
+    bool is_known =
+        (am_id < UCS_ARRAY_COUNT(messages)) && (messages[am_id].name != NULL);
+
+    return is_known ? &messages[am_id] : &unknown;
+}
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ways.c - the ways to break a conversation: cancel, close, death; copies and
+ * lies; refusals and failures of the transport. */
+#include "ucp/ways.h"
+
+#include "ucp/arrows.h"
+#include "ucs/bytes.h"
+
+/* ---- cancel, close, death ---- */
+
+static bool kill_side(struct play *play, int side)
+{
+    play->mock->kill((unsigned)side);
+    play->sides[side].is_dead = true;
+    return true;
+}
+
+static bool way_kill_sender(struct play *play, struct copy *copy)
+{
+    (void)copy;
+    return kill_side(play, 0);
+}
+
+static bool way_kill_receiver(struct play *play, struct copy *copy)
+{
+    (void)copy;
+    return kill_side(play, 1);
+}
+
+bool way_cancel_side(struct play *play, int side)
+{
+    if (play_is_done(play, side) ||
+        !UCS_PTR_IS_PTR(play->sides[side].request)) {
+        return false;
+    }
+    ucp_request_cancel(play->pair.workers[side], play->sides[side].request);
+    return true;
+}
+
+static bool way_cancel_send(struct play *play, struct copy *copy)
+{
+    (void)copy;
+    return way_cancel_side(play, 0);
+}
+
+static bool way_cancel_receive(struct play *play, struct copy *copy)
+{
+    (void)copy;
+    return way_cancel_side(play, 1);
+}
+
+bool way_close_side(struct play *play, int side,
+                    const ucp_request_param_t *param)
+{
+    play->sides[side].close = ucp_ep_close_nbx(play->pair.eps[side], param);
+    play->pair.eps[side]    = NULL;
+    if (UCS_PTR_IS_ERR(play->sides[side].close)) {
+        play_problem(
+            play, "close: %s",
+            ucs_status_string(UCS_PTR_STATUS(play->sides[side].close)));
+    }
+    return true;
+}
+
+static bool way_flush_sender(struct play *play, struct copy *copy)
+{
+    (void)copy;
+    return way_close_side(play, 0, &pair_no_param);
+}
+
+static bool way_flush_receiver(struct play *play, struct copy *copy)
+{
+    (void)copy;
+    return way_close_side(play, 1, &pair_no_param);
+}
+
+static bool way_force_sender(struct play *play, struct copy *copy)
+{
+    (void)copy;
+    return way_close_side(play, 0, &pair_force_param);
+}
+
+static bool way_force_receiver(struct play *play, struct copy *copy)
+{
+    (void)copy;
+    return way_close_side(play, 1, &pair_force_param);
+}
+
+/* ---- copies and lies ---- */
+
+static void say(struct play *play, const struct copy *copy)
+{
+    (void)play->mock->inject(copy->channel, copy->to, copy->am_id, copy->bytes,
+                             copy->length);
+    play_quiet(play);
+}
+
+static void way_say_again(struct play *play, const struct copy *copy)
+{
+    say(play, copy);
+}
+
+/* @param at  where the field lies; -1: the message has none. */
+static bool lie(struct play *play, struct copy *copy, int at, uint64_t change)
+{
+    uint64_t value;
+
+    if ((at < 0) || ((size_t)at + sizeof(uint64_t) > copy->length)) {
+        return false;
+    }
+    value = ucs_get_le64(copy->bytes + at);
+    ucs_put_le64(copy->bytes + at, value ^ change);
+    say(play, copy);
+    return true;
+}
+
+static const struct arrow_kind *kind_of(const struct copy *copy)
+{
+    struct mock_event event = {.type = MOCK_AM, .am_id = copy->am_id};
+
+    return arrow_kind_of(&event);
+}
+
+static bool way_lie_index(struct play *play, struct copy *copy)
+{
+    return lie(play, copy, kind_of(copy)->id, 1);
+}
+
+static bool way_lie_generation(struct play *play, struct copy *copy)
+{
+    return lie(play, copy, kind_of(copy)->id, 1ull << 32);
+}
+
+static bool way_lie_offset(struct play *play, struct copy *copy)
+{
+    return lie(play, copy, kind_of(copy)->offset, 1ull << 40);
+}
+
+static bool way_lie_length(struct play *play, struct copy *copy)
+{
+    return lie(play, copy, kind_of(copy)->length, 1ull << 40);
+}
+
+static bool way_lie_cut(struct play *play, struct copy *copy)
+{
+    copy->length = ucs_min(copy->length, (size_t)7);
+    say(play, copy);
+    return true;
+}
+
+static bool way_lie_stranger(struct play *play, struct copy *copy)
+{
+    copy->channel = 0;
+    say(play, copy);
+    return true;
+}
+
+static bool way_lie_other(struct play *play, struct copy *copy)
+{
+    copy->channel = play->sides[1 - copy->to].other_channel;
+    say(play, copy);
+    return true;
+}
+
+#define WAY_FAULT(_op, _host, _count, _status, _late)                          \
+    {                                                                          \
+        .op = _op, .host = _host, .count = _count, .status = _status,          \
+        .late = _late                                                          \
+    }
+
+const struct way ways[] = {
+    {"kill_sender", CUT, .before = way_kill_sender},
+    {"kill_receiver", CUT, .before = way_kill_receiver},
+    {"cancel_send", CUT, .before = way_cancel_send},
+    {"cancel_receive", CUT, .before = way_cancel_receive},
+    {"flush_sender", CUT, .before = way_flush_sender},
+    {"flush_receiver", CUT, .before = way_flush_receiver},
+    {"force_sender", CUT, .before = way_force_sender},
+    {"force_receiver", CUT, .before = way_force_receiver, .leaves_peer = true},
+    {"twice", LIE, .after = way_say_again, .needs_answer = true},
+    {"late", LIE, .late = way_say_again, .needs_answer = true},
+    {"wrong_index", LIE, .before = way_lie_index, .needs_answer = true},
+    {"wrong_generation", LIE, .before = way_lie_generation,
+     .needs_answer = true},
+    {"wrong_offset", LIE, .before = way_lie_offset, .needs_answer = true},
+    {"wrong_length", LIE, .before = way_lie_length, .needs_answer = true},
+    {"cut_short", LIE, .before = way_lie_cut, .needs_answer = true},
+    {"of_a_stranger", LIE, .before = way_lie_stranger, .needs_answer = true},
+    {"of_another_endpoint", LIE, .before = way_lie_other, .needs_answer = true},
+    {"sender_refused_once", WHOLE,
+     .fault = WAY_FAULT(MOCK_ANY_SEND, 0, 1, UCS_ERR_WOULD_BLOCK, false)},
+    {"sender_refused_long", WHOLE,
+     .fault = WAY_FAULT(MOCK_ANY_SEND, 0, 7, UCS_ERR_WOULD_BLOCK, false)},
+    {"receiver_refused_once", WHOLE,
+     .fault = WAY_FAULT(MOCK_ANY_SEND, 1, 1, UCS_ERR_WOULD_BLOCK, false)},
+    {"receiver_refused_long", WHOLE,
+     .fault = WAY_FAULT(MOCK_ANY_SEND, 1, 7, UCS_ERR_WOULD_BLOCK, false)},
+    {"sender_cannot_register", WHOLE,
+     .fault = WAY_FAULT(MOCK_REGISTER, 0, 1, UCS_ERR_IO_ERROR, false)},
+    {"receiver_cannot_register", WHOLE,
+     .fault = WAY_FAULT(MOCK_REGISTER, 1, 1, UCS_ERR_IO_ERROR, false)},
+    {"sender_cannot_use_key", WHOLE,
+     .fault = WAY_FAULT(MOCK_UNPACK_KEY, 0, 1, UCS_ERR_INVALID_PARAM, false)},
+    {"receiver_cannot_use_key", WHOLE,
+     .fault = WAY_FAULT(MOCK_UNPACK_KEY, 1, 1, UCS_ERR_INVALID_PARAM, false)},
+    {"put_fails", WHOLE,
+     .fault = WAY_FAULT(MOCK_PUT_ZCOPY, 0, 1, UCS_ERR_IO_ERROR, false)},
+    {"put_fails_late", WHOLE,
+     .fault = WAY_FAULT(MOCK_PUT_ZCOPY, 0, 1, UCS_ERR_IO_ERROR, true)},
+    {"get_fails", WHOLE,
+     .fault = WAY_FAULT(MOCK_GET_ZCOPY, 1, 1, UCS_ERR_IO_ERROR, false)},
+    {"get_fails_late", WHOLE,
+     .fault = WAY_FAULT(MOCK_GET_ZCOPY, 1, 1, UCS_ERR_IO_ERROR, true)},
+    {0},
+};
