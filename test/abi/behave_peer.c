@@ -88,6 +88,8 @@ static void with_mode_peer(void)
     ucp_request_cancel(pair.a.worker, recv_request);
     ucp_request_free(recv_request);
     fact("peer.closer_is_not_called", "%d", error.calls);
+    send_small(pair.b.ep, 0x34);
+    fact_status("peer.sends_on", recv_small(&pair, pair.a.worker, 0x34));
     if (pair.b.ep != NULL) {
         (void)pump_request(
             &pair, close_flags(pair.b.ep, UCP_EP_CLOSE_FLAG_FORCE, NULL));

@@ -247,8 +247,8 @@ static void close__with_everything_in_flight(const struct test_param *param)
 
 /* By force: what is open ends with CANCELED, but from progress: the caller may
  * hold a lock that its callbacks take. A sleeper is told to progress. */
-static void close__by_force_calls_back_from_progress(
-    const struct test_param *param)
+static void
+close__by_force_calls_back_from_progress(const struct test_param *param)
 {
     struct told         told  = {.count = 0};
     ucp_request_param_t tells = told_send_param(&told, 0);
@@ -273,6 +273,64 @@ static void close__by_force_calls_back_from_progress(
     ck_assert_int_eq(told.status, UCS_ERR_CANCELED);
     ucp_request_free(send);
     pair_close(&pair);
+}
+
+/* The peer of an end that was closed by force is not told, and what it sends
+ * on arrives, as with OpenUCX; closed outside and inside of a callback. */
+static struct pair *forced_pair;
+
+static void close_by_force(void *request, ucs_status_t status,
+                           const ucp_tag_recv_info_t *info, void *user_data)
+{
+    (void)request;
+    (void)status;
+    (void)info;
+    (void)user_data;
+    ck_assert_ptr_null(
+        ucp_ep_close_nbx(forced_pair->eps[0], &pair_force_param));
+    forced_pair->eps[0] = NULL;
+}
+
+static void close__by_force_the_peer_sends_on(const struct test_param *param)
+{
+    for (int is_inside = 0; is_inside < 2; ++is_inside) {
+        ucp_request_param_t closes = {
+            .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK,
+            .cb.recv      = close_by_force,
+        };
+        struct pair pair;
+        void       *works[3], *receive;
+
+        forced_pair = &pair;
+        pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+        if (pair.is_loop) {
+            pair_close(&pair);
+            return; /* both ends are one */
+        }
+        pair_meet(&pair);
+        works[0] = pair_send_sync(&pair, 0, out, BYTES, TAG + 9); /* dropped */
+        if (is_inside) {
+            receive = ucp_tag_recv_nbx(pair.workers[0], in, 8, TAG + 3,
+                                       UINT64_MAX, &closes);
+            ck_assert_int_eq(
+                pair_wait(&pair, pair_send(&pair, 1, out, 8, TAG + 3)), UCS_OK);
+            works[1] = pair_send_sync(&pair, 1, out, BYTES, TAG);
+            ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+        } else {
+            works[1] = pair_send_sync(&pair, 1, out, BYTES, TAG);
+            close_by_force(NULL, UCS_OK, NULL, NULL);
+        }
+        works[2] = pair_send_sync(&pair, 1, out, 8, TAG + 1);
+        receive  = pair_receive(&pair, 0, in, BYTES, TAG);
+        ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+        receive = pair_receive(&pair, 0, in, 8, TAG + 1);
+        ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+        ck_assert_int_eq(pair_wait(&pair, works[0]), UCS_ERR_CANCELED);
+        ck_assert_int_eq(pair_wait(&pair, works[1]), UCS_OK);
+        ck_assert_int_eq(pair_wait(&pair, works[2]), UCS_OK);
+        ck_assert_int_eq(pair.error_count[1], 0);
+        pair_close(&pair);
+    }
 }
 
 static void close__twice(const struct test_param *param)
@@ -346,6 +404,7 @@ static const struct test_case flush_cases[] = {
     TEST(flush__after_a_failure),
     TEST(close__with_everything_in_flight),
     TEST(close__by_force_calls_back_from_progress),
+    TEST(close__by_force_the_peer_sends_on),
     TEST(close__twice),
     TEST(close__force_needs_mode_peer),
     TEST(close__needs_no_progress_of_the_peer),

@@ -97,6 +97,9 @@ static ucs_status_t ep_introduce(struct ucp_ep *ep)
     if (ucs_likely(ep->flags & UCP_EP_ANNOUNCED)) {
         return UCS_OK;
     }
+    if (ep->flags & UCP_EP_FOLLOWS) {
+        return UCS_ERR_WOULD_BLOCK; /* ucp_peer_gone() goes on */
+    }
     status = ucp_peer_announce(ep);
     if (status == UCS_OK) {
         ep->flags |= UCP_EP_ANNOUNCED;

@@ -36,19 +36,23 @@ static struct flush_worker_state *flush_worker_state(struct ucp_request *req)
     return (struct flush_worker_state *)(void *)req->send.state;
 }
 
+/* Are both ends in one? Then nobody else sends here. */
+static bool close_is_loop(const struct ucp_ep *ep)
+{
+    return (ep->source != NULL) && (ep->source->user == ep) &&
+           (ep->peer->id == ep->worker->id);
+}
+
 /* The handle is given back; what stays is the internal end. */
 static void close_finish(struct ucp_ep *ep)
 {
     struct ucp_request *req, *next;
-    bool                is_loop; /* both ends in one: nobody else sends here */
 
     ucs_list_for_each_safe(req, next, &ep->requests, send.ep_link) {
         ucp_rndv_cancel_unmatched(req);
     }
     ep->flags &= ~(uint32_t)(UCP_EP_USER | UCP_EP_CLOSING);
-    is_loop = (ep->source != NULL) && (ep->source->user == ep) &&
-              (ep->peer->id == ep->worker->id);
-    if ((ep->source == NULL) || (ep->failed != UCS_OK) || is_loop) {
+    if ((ep->source == NULL) || (ep->failed != UCS_OK) || close_is_loop(ep)) {
         ucp_ep_end(ep, UCS_ERR_CANCELED);
     }
 }
@@ -208,6 +212,13 @@ ucs_status_t ucp_close_flush(struct ucp_ep *ep, struct ucp_request *req)
 
 void ucp_close_force(struct ucp_ep *ep)
 {
+    struct uct_source *source = ep->source;
+    bool               is_heard = (source != NULL) &&
+                    (ep->failed == UCS_OK) && !close_is_loop(ep);
+
     ep->flags |= UCP_EP_CLOSING;
     ucp_ep_detach(ep, UCS_ERR_CANCELED);
+    if (is_heard) {
+        ucp_peer_stand_in(ep, source);
+    }
 }

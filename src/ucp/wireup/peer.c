@@ -150,6 +150,39 @@ void ucp_peer_remove_ep(struct ucp_peer *peer, struct ucp_ep *ep)
     }
 }
 
+void ucp_peer_stand_in(const struct ucp_ep *gone, struct uct_source *source)
+{
+    struct ucp_peer *peer = gone->peer;
+    struct ucp_ep   *ep   = NULL;
+    ucs_status_t     status;
+
+    status = ucp_ep_open(gone->worker, peer, &peer->view, gone->index, &ep);
+    if (status != UCS_OK) {
+        ucs_diag("worker '%s', endpoint %u is closed, and what it still sends "
+                 "is lost: %s",
+                 peer->view.name, gone->index, ucs_status_string(status));
+    }
+    if (ep == NULL) {
+        return;
+    }
+    ep->flags |= UCP_EP_FOLLOWS;
+    ep->source             = source;
+    source->user           = ep;
+    peer->eps[gone->index] = ep;
+}
+
+void ucp_peer_gone(const struct ucp_ep *gone)
+{
+    struct ucp_ep *ep = gone->peer->eps[gone->index];
+
+    if ((ep != NULL) && (ep->flags & UCP_EP_FOLLOWS)) {
+        ep->flags &= ~(uint32_t)UCP_EP_FOLLOWS;
+        if (!ucp_ep_is_drained(ep)) {
+            ucp_ep_drain(ep);
+        }
+    }
+}
+
 /* What announce_pack needs. */
 struct announcement {
     const struct ucp_ep *ep;

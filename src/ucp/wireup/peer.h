@@ -56,6 +56,14 @@ ucp_peer_make_user_ep(struct ucp_worker *worker, struct ucp_peer *peer,
                       const struct ucp_ep_options *options,
                       struct ucp_ep              **ep_p);
 
+/* An end was closed by force, and its peer may go on sending: an internal one
+ * takes its number and its source. It says nothing before `gone` is freed, so
+ * that the peer hears of the end first. */
+void ucp_peer_stand_in(const struct ucp_ep *gone, struct uct_source *source);
+
+/* `gone` is freed now: the one that stands in for it may speak. */
+void ucp_peer_gone(const struct ucp_ep *gone);
+
 /* Forget an endpoint that is being closed. */
 void ucp_peer_remove_ep(struct ucp_peer *peer, struct ucp_ep *ep);
 

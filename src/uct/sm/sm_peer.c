@@ -131,7 +131,7 @@ ucs_status_t uct_sm_ep_prepare(struct uct_sm_ep *ep)
 {
     struct uct_sm_peer *peer = ep->peer;
     ucs_status_t        status;
-    uint32_t            index;
+    uint32_t            index = 0;
 
     if (ep->base.failed != UCS_OK) {
         return ep->base.failed;
