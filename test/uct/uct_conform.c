@@ -8,7 +8,7 @@
  * runs the same over a transport of your own. Names end in the transport and
  * the number of processes: conform_am.short__every_length/sm.2. A test that
  * needs what a transport lacks is skipped with the name of that function.
- * TEST_LONG=1 makes the long loops ten times longer. */
+ * TEST_LONG=1 makes the long loops ten times longer (test_rounds). */
 #include <stdio.h>
 
 #include "uct/conform.h"
