@@ -254,13 +254,13 @@ void rdma_check_failure(const struct rdma_check *check,
         if (side == 0) {
             status = UCS_PTR_IS_PTR(send) ? ucp_request_check_status(send) :
                                             UCS_PTR_RAW_STATUS(send);
-            ck_assert_msg((status == UCS_OK) ||
+            /* In progress: the transport has a piece of the buffer. */
+            ck_assert_msg((status == UCS_OK) || (status == UCS_INPROGRESS) ||
                               (status == UCS_ERR_ENDPOINT_TIMEOUT),
                           "status %d", status);
-            ck_assert_uint_eq(pair.workers[0]->ids.count,
-                              (pair.is_loop && (status != UCS_OK)) ?
-                                  pair.workers[0]->ids.count :
-                                  0);
+            if (!pair.is_loop) {
+                ck_assert_uint_eq(pair.workers[0]->ids.count, 0);
+            }
         }
         (void)receive;
         pair_abandon(&pair);

@@ -42,6 +42,7 @@ static void stage_open(struct stage *stage, const struct test_param *param)
 {
     memset(stage, 0, sizeof(*stage));
     (void)setenv("UCX_SM_CHUNK_COUNT", "16", 1);
+    (void)setenv("UCX_RNDV_SCHEME", "am", 1);
     pair_open(&stage->pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
     pair_meet(&stage->pair);
     stage->out = malloc(BYTES);

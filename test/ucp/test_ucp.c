@@ -11,6 +11,7 @@ int main(int argc, char **argv)
             &arrows_eager_suite,
             &arrows_pipeline_suite,
             &arrows_rdma_suite,
+            &buffered_death_suite,
             &buffered_one_suite,
             &buffered_pipeline_suite,
             &buffered_suite,

@@ -8,6 +8,13 @@
 #include "ucp/proto/eager.h"
 #include "ucp/proto/wire.h"
 
+enum {
+    /* Inside a node, messages below this are copied through the transport
+     * when nobody asks for anything else: the sender need not wait, and the
+     * models of put and get say nothing of pages touched first (guess). */
+    RDMA_INTRA_BYTES_MIN = 16384,
+};
+
 /* ---- choosing ---- */
 
 static bool rdma_lane_can(const struct ucp_lane_model *model,
@@ -107,6 +114,11 @@ const char *ucp_rdma_refusal(const struct ucp_query *query,
         return "UCX_RNDV_THRESH is inf";
     }
     *first_p = ucs_max(*first_p, (size_t)1); /* nothing cannot be registered */
+    if ((query->lane->attr.flags & UCT_IFACE_INTRA_NODE) &&
+        (query->scheme == UCP_RNDV_SCHEME_AUTO) &&
+        (ucp_rndv_threshold(query) == UCS_UNITS_AUTO)) {
+        *first_p = RDMA_INTRA_BYTES_MIN;
+    }
     return NULL;
 }
 
