@@ -25,6 +25,7 @@ extern const struct test_suite fragment_suite;
 extern const struct test_suite lanes_suite;
 extern const struct test_suite match_suite;
 extern const struct test_suite mem_suite;
+extern const struct test_suite odd_suite;
 extern const struct test_suite op_suite;
 extern const struct test_suite peer_suite;
 extern const struct test_suite pipeline_send_suite;

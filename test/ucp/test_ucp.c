@@ -27,6 +27,7 @@ int main(int argc, char **argv)
             &lanes_suite,
             &match_suite,
             &mem_suite,
+            &odd_suite,
             &op_suite,
             &peer_suite,
             &pipeline_send_suite,
