@@ -11,6 +11,8 @@ AC_DEFUN([CAUSEWAY_SANITIZER], [
       CXXFLAGS="$CXXFLAGS -O1 -g $causeway_san"
       LDFLAGS="$LDFLAGS $causeway_san"
       CAUSEWAY_CPPFLAGS="-DUCS_ENABLE_ASSERT=1"
+      # gcc sees less behind a sanitizer's calls: "may be used" is a guess.
+      CAUSEWAY_TRY_CFLAG([-Wuse-after-free=1])
       AC_DEFINE([ENABLE_ASSERT], [1], [Check internal promises at run time])],
     [AC_MSG_ERROR([--with-sanitizer=$with_sanitizer: expected address, thread, undefined or address,undefined])])
   AC_SUBST([with_sanitizer])

@@ -13,6 +13,7 @@ static const struct causeway_subcommand {
     {"perf", "measure latency, bandwidth and message rate", tool_perf_main},
     {"info", "show version, transports, limits and configuration",
      tool_info_main},
+    {"explain", "show why messages go the way they go", tool_explain_main},
     {"run", "run any program that uses UCX on Causeway", tool_run_main},
 };
 

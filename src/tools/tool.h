@@ -29,6 +29,7 @@ enum tool_exit {
 typedef int (*tool_main_fn)(int argc, char **argv);
 
 int tool_perf_main(int argc, char **argv);
+int tool_explain_main(int argc, char **argv);
 int tool_info_main(int argc, char **argv);
 int tool_run_main(int argc, char **argv);
 

@@ -2,6 +2,8 @@
 /* ucs/arena.c - pieces of different sizes out of one block. */
 #include "ucs/arena.h"
 
+#include <string.h>
+
 #include "ucs/assert.h"
 
 /* prev_bytes   of the piece before, 0: this is the first
@@ -17,6 +19,7 @@ enum {
     ARENA_HEAD_BYTES      = offsetof(struct arena_piece, link),
     ARENA_PIECE_BYTES_MIN = sizeof(struct arena_piece),
     ARENA_USED            = 1,
+    ARENA_POISON          = 0xdb,
 };
 _Static_assert(offsetof(struct arena_piece, link) == UCS_ARENA_ALIGN_BYTES,
                "the user's bytes are aligned as the pieces are");
@@ -113,6 +116,16 @@ void *ucsi_arena_alloc(struct ucs_arena *arena, size_t size_bytes)
     return NULL;
 }
 
+/* Whoever reads a piece that was freed shall notice. */
+static void arena_poison(struct arena_piece *piece)
+{
+#if UCS_ENABLE_ASSERT
+    memset(&piece->link, ARENA_POISON, piece_bytes(piece) - ARENA_HEAD_BYTES);
+#else
+    (void)piece;
+#endif
+}
+
 void ucsi_arena_free(struct ucs_arena *arena, void *memory)
 {
     struct arena_piece *piece =
@@ -121,6 +134,7 @@ void ucsi_arena_free(struct ucs_arena *arena, void *memory)
     size_t              bytes = piece_bytes(piece);
 
     ucs_assertv(piece_is_used(piece), "piece %p is free", memory);
+    arena_poison(piece);
     arena->used_bytes -= bytes;
     --arena->used_count;
     next = piece_next(piece);

@@ -7,8 +7,9 @@
  *                 odd        being written
  *
  * A writer draws a ticket, fills its slot, then moves the clock. A writer
- * that finds its slot in other hands, or 256 others drawn in between, says
- * "all is gone" (instead, or as well); it never waits. */
+ * that finds its slot in other hands, or fills it when 256 others have drawn
+ * since (readers may have passed it over), says "all is gone"; it never
+ * waits. */
 #include "ucs/unmap.h"
 
 struct unmap_slot {
@@ -57,6 +58,17 @@ static bool slot_write(uint64_t ticket, uintptr_t start, uintptr_t end)
     return true;
 }
 
+/* Have so many drawn since that readers may not look at this ticket?
+ * An addition, to see the last one drawn. PASSED: release, pairs with DRAWN: a
+ * reader that counts tickets drawn after this look says "all is gone" after
+ * the slot was filled. */
+static bool is_passed_over(uint64_t ticket)
+{
+    return atomic_fetch_add_explicit(&unmap_tickets, 0, memory_order_acq_rel) -
+               ticket >
+           UCS_UNMAP_RING_COUNT;
+}
+
 void ucsi_unmap_tell(uintptr_t start, uintptr_t length)
 {
     uintptr_t end =
@@ -67,11 +79,7 @@ void ucsi_unmap_tell(uintptr_t start, uintptr_t length)
         return;
     }
     ticket = atomic_fetch_add_explicit(&unmap_tickets, 1, memory_order_relaxed);
-    /* When so many were drawn meanwhile, readers may have stepped over ours
-     * before it was there; whoever does so later says "all is gone". */
-    if (!slot_write(ticket, start, end) ||
-        (atomic_load_explicit(&unmap_tickets, memory_order_relaxed) - ticket >
-         UCS_UNMAP_RING_COUNT)) {
+    if (!slot_write(ticket, start, end) || is_passed_over(ticket)) {
         atomic_fetch_add_explicit(&unmap_lost, 1, memory_order_relaxed);
     }
     /* TOLD: release, pairs with NEWS. */
@@ -131,7 +139,8 @@ void ucsi_unmap_read(struct ucs_unmap_reader *reader, ucs_unmap_fn fn,
     uint64_t clock =
         atomic_load_explicit(&ucsi_unmap_clock, memory_order_acquire);
     uint64_t lost = atomic_load_explicit(&unmap_lost, memory_order_relaxed);
-    uint64_t end  = atomic_load_explicit(&unmap_tickets, memory_order_relaxed);
+    /* DRAWN: acquire, pairs with PASSED. */
+    uint64_t end = atomic_load_explicit(&unmap_tickets, memory_order_acquire);
     bool     has_gap = false;
 
     if ((lost != reader->lost) || (end - reader->next > UCS_UNMAP_RING_COUNT)) {

@@ -25,7 +25,10 @@ static const struct arrow_kind arrow_kinds[] = {
     ARROW("FIRST", UCP_AM_EAGER_FIRST, 16, -1, 8),
     ARROW("MORE", UCP_AM_EAGER_MORE, 0, 8, -1),
     ARROW("RNDV", UCP_AM_RNDV, 16, -1, 8),
+    ARROW("RGET", UCP_AM_RGET, 16, -1, 8),
     ARROW_ANSWER("ACK", UCP_AM_ACK, 0, 16, 24, false),
+    ARROW_ANSWER("PUT", UCP_AM_PUT, 0, 16, 24, false),
+    ARROW_ANSWER("FIN", UCP_AM_FIN, 0, 8, 16, false),
     ARROW_ANSWER("FRAG", UCP_AM_FRAG, 0, 8, -1, true),
     ARROW_ANSWER("ABORT", UCP_AM_ABORT, 0, -1, -1, false),
 };

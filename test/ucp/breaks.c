@@ -89,12 +89,12 @@ static void end_of_cut(struct play *play, const struct way *way)
         (void)way_cancel_side(play, 1);
         play_run(play);
     }
-    if (play->sides[0].is_dead || play_is_done(play, 0) ||
+    if (play->sides[0].is_dead || play_is_over(play, 0) ||
         play->sides[1].is_dead) {
         return;
     }
     receive_the_rest(play);
-    if (!play_is_done(play, 0) && way->leaves_peer) {
+    if (!play_is_over(play, 0) && way->leaves_peer) {
         (void)way_close_side(play, 0, &pair_no_param);
         play_run(play);
     }

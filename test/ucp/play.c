@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG = 5, TAG_OTHER = 6, POISON = 0xa5, SEED = 3 };
+#include "ucp/api/causeway.h"
+
+enum { TAG = 5, TAG_OTHER = 6, POISON = 0xa5, SEED = 3, ROOM_BYTES = 1 << 20 };
+
+/* What buffered sends go out of. */
+static uint8_t play_room[ROOM_BYTES];
 
 static const struct play_wire wire_plain = {MOCK_OLDEST, false};
 static const struct play_wire wire_late  = {MOCK_OLDEST, true};
@@ -130,6 +135,11 @@ void play_open(struct play *play, const struct scenario *scenario,
                                         ? scenario->receive_bytes
                                         : scenario->bytes);
     pattern_fill(play->sides[0].buffer, scenario->bytes, SEED);
+    if (scenario->is_buffered) {
+        ck_assert_int_eq(causeway_worker_attach_buffer(
+                             play->pair.workers[0], play_room, ROOM_BYTES),
+                         UCS_OK);
+    }
     play->mock->forget_events();
     play->mock->setup->is_held        = true;
     play->mock->setup->completes_late = wire->completes_late;
@@ -178,6 +188,12 @@ void play_start(struct play *play)
         play_receive(play);
     }
     side->is_posted = true;
+    if (play->scenario->is_buffered) {
+        side->request = causeway_tag_send_buffered_nbx(play->pair.eps[0],
+                                                       buffer, count, TAG,
+                                                       &param);
+        return;
+    }
     side->request =
         play->scenario->is_sync
             ? ucp_tag_send_sync_nbx(play->pair.eps[0], buffer, count, TAG,
@@ -228,6 +244,14 @@ static void play_observe(struct play *play)
 bool play_is_done(const struct play *play, int side)
 {
     return play->sides[side].status != UCS_INPROGRESS;
+}
+
+bool play_is_over(const struct play *play, int side)
+{
+    const struct ucp_buffered *buffered = &play->pair.workers[side]->buffered;
+
+    return play_is_done(play, side) &&
+           ((buffered->buffer == NULL) || (buffered->arena.used_count == 0));
 }
 
 void play_quiet(struct play *play)
@@ -325,6 +349,10 @@ void play_check(struct play *play)
             play_problem(play, "%c's request never completes",
                          (i == 0) ? 'S' : 'R');
             continue;
+        }
+        if (!play_is_over(play, i)) {
+            play_problem(play, "%zu messages are left in the attached buffer",
+                         worker->buffered.arena.used_count);
         }
         play_check_poison(play, i);
         if (worker->ids.count != 0) {

@@ -39,6 +39,7 @@ struct scenario {
     size_t         bytes;
     size_t         receive_bytes;
     bool           is_sync;
+    bool           is_buffered; /* S has attached a buffer */
     enum play_type send_type;
     enum play_type receive_type;
     unsigned       receive_after;
@@ -106,6 +107,8 @@ void play_close(struct play *play);
 
 /* Is the request of that side complete? */
 bool play_is_done(const struct play *play, int side);
+/* And nothing of it waits in S's attached buffer? */
+bool play_is_over(const struct play *play, int side);
 /* Nothing is left over, nothing was touched. The requests are done. */
 void play_check(struct play *play);
 /* Note what is wrong; the first counts. */

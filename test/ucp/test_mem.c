@@ -325,7 +325,7 @@ static void advise__arguments(const struct test_param *param)
     advice.length = 4094;
     ck_assert_int_eq(ucp_mem_advise(context, mem, &advice),
                      UCS_ERR_INVALID_PARAM);
-    advice.address = memory - 1;
+    advice.address = (void *)((uintptr_t)memory - 1);
     advice.length  = 1;
     ck_assert_int_eq(ucp_mem_advise(context, mem, &advice),
                      UCS_ERR_INVALID_PARAM);

@@ -26,6 +26,7 @@ extern const struct test_suite idmap_suite;
 extern const struct test_suite linear_suite;
 extern const struct test_suite list_suite;
 extern const struct test_suite log_config_suite;
+extern const struct test_suite json_suite;
 extern const struct test_suite log_suite;
 extern const struct test_suite mpool_suite;
 extern const struct test_suite netif_suite;

@@ -28,6 +28,7 @@ int main(int argc, char **argv)
         &linear_suite,
         &list_suite,
         &log_config_suite,
+        &json_suite,
         &log_suite,
         &mpool_suite,
         &netif_suite,

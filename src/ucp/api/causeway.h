@@ -6,6 +6,8 @@
 #define UCP_API_CAUSEWAY_H_
 
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include <ucp/api/ucp.h>
 
@@ -125,6 +127,53 @@ ucs_status_t causeway_worker_detach_buffer(ucp_worker_h worker, void **buffer_p,
 /* Fill the fields of attr that attr->field_mask names. */
 ucs_status_t causeway_worker_query_buffer(ucp_worker_h            worker,
                                           causeway_buffer_attr_t *attr);
+
+/* ---- explaining: why messages go the way they go ---- */
+
+enum causeway_explain_field {
+    CAUSEWAY_EXPLAIN_FIELD_MODE     = 1 << 0,
+    CAUSEWAY_EXPLAIN_FIELD_DATATYPE = 1 << 1,
+    CAUSEWAY_EXPLAIN_FIELD_BYTES    = 1 << 2,
+    CAUSEWAY_EXPLAIN_FIELD_FLAGS    = 1 << 3
+};
+
+enum causeway_explain_flag {
+    CAUSEWAY_EXPLAIN_FLAG_JSON = 1 << 0 /* one JSON object a line */
+};
+
+/* What to explain; without a field: all of that kind.
+ * mode      "standard", "sync", "ready", "buffered"
+ * datatype  "contig", "iov", "generic", "strided"
+ * bytes     only messages of this size */
+typedef struct causeway_explain_params {
+    uint64_t    field_mask;
+    const char *mode;
+    const char *datatype;
+    size_t      bytes;
+    unsigned    flags;
+} causeway_explain_params_t;
+
+/* Write to stream which lanes an endpoint has, why each other interface was
+ * refused and which setting would change it, what each side may do to the
+ * other one's memory, the protocol for each range of sizes with its cost, and
+ * why each other protocol lost. docs/guides/explain.md shows how to read it.
+ * @param params  NULL: everything, as text.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM: no such mode or datatype, one line
+ *         says so; UCS_ERR_UNREACHABLE: the endpoint has no lane, which is
+ *         explained; UCS_ERR_NO_MEMORY. */
+ucs_status_t causeway_ep_explain(ucp_ep_h                         ep,
+                                 const causeway_explain_params_t *params,
+                                 FILE                            *stream);
+
+/* The same for an endpoint that this worker would make to that address. None
+ * is made, so what each side may do to the other's memory is not known.
+ * @param address  [length] of any worker, borrowed; need not live.
+ * @return as above; UCS_ERR_INVALID_ADDR: no address of Causeway. */
+ucs_status_t causeway_address_explain(ucp_worker_h                     worker,
+                                      const ucp_address_t             *address,
+                                      size_t                           length,
+                                      const causeway_explain_params_t *params,
+                                      FILE                            *stream);
 
 UCS_API_END
 

@@ -53,6 +53,13 @@ static const struct ucs_config_entry config_entries[] = {
          .offset = offsetof(struct ucp_context_config, failure_bound_peer_ns),
          .type   = UCS_CONFIG_TYPE_TIME,
          .doc    = "The same in error mode PEER."},
+        {.name         = "PROTO_INFO",
+         .default_text = "n",
+         .offset       = offsetof(struct ucp_context_config, proto_info),
+         .type         = UCS_CONFIG_TYPE_STRING,
+         .doc = "Explain the lanes and protocols of each new endpoint "
+                "configuration in the log: y, n, or a pattern of operations "
+                "like '*sync, contig*'."},
         {.name         = "RCACHE_ENABLE",
          .default_text = "try",
          .offset       = offsetof(struct ucp_context_config, rcache_enable),

@@ -23,6 +23,7 @@ struct ucp_context_config {
     size_t                      rcache_bytes_max;
     unsigned                    rcache_count_max;
     char                       *trace_file;
+    char                       *proto_info;
 };
 
 extern const struct ucs_config_table ucp_context_config_table;

@@ -2,16 +2,34 @@
 /* ucp/core/context.c - choosing devices and opening their domains. */
 #include "ucp/core/context.h"
 
-#include "ucp/core/mem.h"
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "ucp/core/mem.h"
 #include "ucs/log.h"
 #include "ucs/strbuf.h"
 
-/* Open the devices of one transport; why not goes into `why`. */
+/* Remember why something is not used.
+ * @param device  NULL: no device of the transport. */
+static void context_leave_out(struct ucp_context         *context,
+                              const struct uct_transport *transport,
+                              const struct uct_device    *device,
+                              const char                 *reason)
+{
+    struct ucp_left_out *left = &context->left_out[context->left_out_count];
+
+    if (context->left_out_count < UCP_LEFT_OUT_COUNT_MAX) {
+        (void)snprintf(left->name, sizeof(left->name), "%s%s%s",
+                       transport->name, (device == NULL) ? "" : "/",
+                       (device == NULL) ? "" : device->name);
+        (void)snprintf(left->reason, sizeof(left->reason), "%s", reason);
+        ++context->left_out_count;
+    }
+}
+
+/* Open the devices of one transport. */
 static void context_open_transport(struct ucp_context         *context,
-                                   const struct uct_transport *transport,
-                                   struct ucs_strbuf          *why)
+                                   const struct uct_transport *transport)
 {
     struct uct_device devices[UCP_DEVICE_COUNT_MAX];
     char              reason[UCT_REASON_BYTES_MAX] = "no device";
@@ -20,14 +38,12 @@ static void context_open_transport(struct ucp_context         *context,
     ucs_status_t      status;
 
     if (!ucp_config_allows(&context->config, transport)) {
-        ucsi_strbuf_appendf(why, "%s%s: not in UCX_TLS",
-                            (why->length > 0) ? "; " : "", transport->name);
+        context_leave_out(context, transport, NULL, "not in UCX_TLS");
         return;
     }
     transport->devices(devices, &count, reason);
     if (count == 0) {
-        ucsi_strbuf_appendf(why, "%s%s: %s", (why->length > 0) ? "; " : "",
-                            transport->name, reason);
+        context_leave_out(context, transport, NULL, reason);
     }
     for (unsigned i = 0; i < ucs_min(count, room); ++i) {
         status = ucti_md_open(&devices[i],
@@ -38,12 +54,25 @@ static void context_open_transport(struct ucp_context         *context,
             ucs_warn("transport %s, device %s is left out: %s",
                      transport->name, devices[i].name,
                      ucs_status_string(status));
-            ucsi_strbuf_appendf(why, "%s%s/%s: %s",
-                                (why->length > 0) ? "; " : "",
-                                transport->name, devices[i].name,
-                                ucs_status_string(status));
+            context_leave_out(context, transport, &devices[i],
+                              ucs_status_string(status));
         }
     }
+}
+
+/* All that was left out, in one line. */
+static const char *context_why(const struct ucp_context *context, char *text,
+                               size_t size_bytes)
+{
+    struct ucs_strbuf why;
+
+    ucs_strbuf_init(&why, text, size_bytes);
+    for (unsigned i = 0; i < context->left_out_count; ++i) {
+        ucsi_strbuf_appendf(&why, "%s%s: %s", (i > 0) ? "; " : "",
+                            context->left_out[i].name,
+                            context->left_out[i].reason);
+    }
+    return (context->left_out_count > 0) ? text : "none";
 }
 
 static ucs_status_t context_copy_config(struct ucp_context      *context,
@@ -106,7 +135,6 @@ ucs_status_t ucp_context_create(const struct ucp_config          *config,
     const struct uct_transport *const *transport = ucti_transports();
     struct ucp_context *context = calloc(1, sizeof(*context));
     char                text[1024];
-    struct ucs_strbuf   why;
     ucs_status_t        status;
 
     if (context == NULL) {
@@ -119,12 +147,12 @@ ucs_status_t ucp_context_create(const struct ucp_config          *config,
     }
     context->options = *options;
     ucp_config_warn_transports(&config->context);
-    ucs_strbuf_init(&why, text, sizeof(text));
     for (; *transport != NULL; ++transport) {
-        context_open_transport(context, *transport, &why);
+        context_open_transport(context, *transport);
     }
     if (context->resource_count == 0) {
-        ucs_error("no transport can be used: %s", why.text);
+        ucs_error("no transport can be used: %s",
+                  context_why(context, text, sizeof(text)));
         context_close(context);
         return UCS_ERR_NO_DEVICE;
     }
@@ -134,7 +162,8 @@ ucs_status_t ucp_context_create(const struct ucp_config          *config,
         return status;
     }
     ucs_debug("context '%s': %u devices; left out: %s", options->name,
-              context->resource_count, (why.length > 0) ? why.text : "none");
+              context->resource_count,
+              context_why(context, text, sizeof(text)));
     *context_p = context;
     return UCS_OK;
 }

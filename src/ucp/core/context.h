@@ -27,6 +27,14 @@ struct ucp_resource {
     struct uct_md *md;
 };
 
+/* What was not opened, and why: a transport, or a device of one. */
+struct ucp_left_out {
+    char name[2 * UCT_NAME_BYTES_MAX];
+    char reason[UCT_REASON_BYTES_MAX];
+};
+
+enum { UCP_LEFT_OUT_COUNT_MAX = 16 }; /* more are not remembered */
+
 /* regs  registered memory, of all domains
  * mems  memory handles by name: struct ucp_mem; mems_lock guards it */
 struct ucp_context {
@@ -35,6 +43,8 @@ struct ucp_context {
     struct ucp_context_options  options;
     unsigned                   resource_count;
     struct ucp_resource        resources[UCP_DEVICE_COUNT_MAX];
+    unsigned                   left_out_count;
+    struct ucp_left_out        left_out[UCP_LEFT_OUT_COUNT_MAX];
     struct ucp_reg_cache       regs;
     struct ucs_hash            mems;
     pthread_mutex_t            mems_lock;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ucp/core/explain.h"
 #include "ucp/core/trace.h"
 #include "ucp/core/worker.h"
 #include "ucp/proto/rndv.h"
@@ -92,6 +93,7 @@ ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
     ucs_list_add_tail(&worker->eps, &ep->worker_link);
     ep->failed = ep_connect(ep, view);
     ucp_trace_ep(ep);
+    ucp_explain_new_ep(ep);
     *ep_p      = ep;
     return ep->failed;
 }

@@ -53,7 +53,8 @@ struct ucp_bulk {
  * short_bytes_end  a standard contiguous message below this goes by am_short,
  *                  straight from the call; 0: none does
  * packed_bytes_end  another one below this by one am_bcopy, as well; 0: none
- * zcopy_bytes_min  fragments from this size on are sent from the buffer */
+ * zcopy_bytes_min  fragments from this size on are sent from the buffer
+ * is_explained     UCX_PROTO_INFO has shown it */
 struct ucp_ep_config {
     struct ucs_list         link;
     unsigned                iface_index;
@@ -61,6 +62,7 @@ struct ucp_ep_config {
     size_t                  short_bytes_end;
     size_t                  packed_bytes_end;
     size_t                  zcopy_bytes_min;
+    bool                    is_explained;
     struct ucp_select_table select[UCP_MODE_COUNT][UCP_DT_CLASS_COUNT];
 };
 

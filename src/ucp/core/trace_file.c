@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "ucs/json.h"
 #include "ucs/log.h"
 #include "ucs/path.h"
 #include "ucs/strbuf.h"
@@ -109,20 +110,9 @@ static void text_time(const char *key, uint64_t ns)
                         ns / UCS_NS_PER_US, (unsigned)(ns % UCS_NS_PER_US));
 }
 
-/* ,"key":"value" with what JSON wants escaped; other than ASCII is '?'. */
 static void text_string(const char *key, const char *value)
 {
-    ucsi_strbuf_appendf(
-        &file.text, "%s\"%s\":\"",
-        (file.text.text[file.text.length - 1] == '{') ? "" : ",", key);
-    for (; *value != '\0'; ++value) {
-        bool is_plain = (*value >= ' ') && (*value <= '~');
-
-        ucsi_strbuf_appendf(&file.text, "%s%c",
-                            ((*value == '"') || (*value == '\\')) ? "\\" : "",
-                            is_plain ? *value : '?');
-    }
-    ucsi_strbuf_append(&file.text, "\"");
+    ucsi_json_text(&file.text, key, value);
 }
 
 /* Metadata: what is called how. */
@@ -130,9 +120,9 @@ static void text_name(const char *what, uint32_t row, const char *name)
 {
     text_begin('M', row);
     text_string("name", what);
-    ucsi_strbuf_append(&file.text, ",\"args\":{");
+    ucsi_json_open(&file.text, "args");
     text_string("name", name);
-    ucsi_strbuf_append(&file.text, "}");
+    ucsi_json_close(&file.text);
     text_end();
 }
 
@@ -153,7 +143,7 @@ static void text_clock(void)
     (void)!ucsi_path_expand("%h", host, sizeof(host));
     text_begin('M', 0);
     text_string("name", "causeway_clock");
-    ucsi_strbuf_append(&file.text, ",\"args\":{");
+    ucsi_json_open(&file.text, "args");
     text_string("boot", boot);
     text_string("host", host);
     ucsi_strbuf_appendf(&file.text, ",\"wall_us\":%" PRId64 "}",

@@ -69,19 +69,20 @@ static void trace_message_read(struct ucp_trace_op *op, size_t length)
 
 /* ------------------------------------------------------------------- sends */
 
-/* The protocol that has a handler for a message, or the one that needs no
- * request to send it. */
-static const char *trace_proto(const struct ucp_trace_op *op, uint8_t am_id)
+/* Whose message this is: the running step's; else that of the protocol with a
+ * handler for it; else it went from the call itself, by the endpoint's table.
+ */
+static const char *trace_proto(const struct ucp_trace_op *op)
 {
+    const struct ucp_select_table *table =
+        &op->ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG];
+
     if (op->trace->proto != NULL) {
         return op->trace->proto;
     }
-    if (am_id == UCP_AM_EAGER) {
-        return op->ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG]
-            .rows[0]
-            .proto->name;
-    }
-    return op->iface->handlers[am_id].proto;
+    return (op->am_id == UCP_AM_EAGER)
+               ? ucp_select_lookup(table, op->event.bytes)->name
+               : op->iface->handlers[op->am_id].proto;
 }
 
 void ucp_trace_op_begin(struct ucp_trace_op *op, struct uct_ep *lane,
@@ -119,8 +120,8 @@ static void trace_send_begin(struct ucp_trace_op *op, struct uct_ep *lane,
 {
     ucp_trace_op_begin(op, lane, name);
     trace_message_init(op, am_id);
-    op->event.kind  = UCP_TRACE_SEND;
-    op->event.proto = trace_proto(op, am_id);
+    op->event.kind = UCP_TRACE_SEND;
+    op->am_id      = am_id;
     if (op->message->is_ordered) {
         /* now: the handler may run inside the call, and send itself */
         op->number = ucp_trace_row_of(op->trace, op->ep)->sent++;
@@ -137,6 +138,7 @@ static void trace_send_end(struct ucp_trace_op *op, size_t length,
         --ucp_trace_row_of(op->trace, ep)->sent;
     }
     trace_message_read(op, length);
+    op->event.proto = trace_proto(op);
     if (op->header_bytes > 0) {
         op->event.id =
             trace_message_id(ep->worker->id, ep->peer->id, ep->index, op);

@@ -38,6 +38,7 @@ struct ucp_trace_op {
     const struct ucp_wire_message *message;
     struct ucp_trace_event         event;
     uint64_t                       number;
+    uint8_t                        am_id;
     size_t                         header_bytes;
     uint8_t                        header[UCP_TRACE_HEADER_BYTES];
 };

@@ -104,6 +104,7 @@ static void worker_add_to_poll(struct ucp_worker             *worker,
     if (wiface->attr.flags & UCT_IFACE_POLL_IS_SYSCALL) {
         worker->slow[worker->slow_count++] = (struct ucp_slow_iface){
                 .iface       = wiface->iface,
+                .countdown   = 1,
                 .quiet_count = WORKER_SLOW_QUIET_MAX,
         };
     } else {
@@ -262,21 +263,18 @@ void ucp_worker_close(struct ucp_worker *worker)
 }
 
 /* Poll an interface whose progress is a system call: on every 8th call while
- * it has traffic, else by the clock; always if there is no other. */
-static UCS_NOINLINE unsigned worker_poll_slow(struct ucp_worker     *worker,
-                                              struct ucp_slow_iface *slow)
+ * it has traffic, else by the clock; always if there is no other. The clock
+ * costs as much as a tenth of a message, so it is read on every 8th call. */
+static UCS_OUTLINE unsigned worker_poll_slow(struct ucp_worker     *worker,
+                                             struct ucp_slow_iface *slow)
 {
     unsigned count;
+    uint64_t now;
 
-    if ((worker->fast_count > 0) && (slow->quiet_count <
-                                     WORKER_SLOW_QUIET_MAX)) {
-        if (slow->countdown-- > 0) {
-            return 0;
-        }
-        slow->countdown = WORKER_SLOW_POLL_CALLS - 1;
-    } else if (worker->fast_count > 0) {
-        uint64_t now = ucs_clock_cycles();
-
+    slow->countdown = WORKER_SLOW_POLL_CALLS;
+    if ((worker->fast_count > 0) &&
+        (slow->quiet_count == WORKER_SLOW_QUIET_MAX)) {
+        now = ucs_clock_cycles();
         if (now < slow->poll_cycles) {
             return 0;
         }
@@ -303,7 +301,9 @@ unsigned ucp_worker_poll(struct ucp_worker *worker)
         }
     }
     for (unsigned i = 0; i < worker->slow_count; ++i) {
-        count += worker_poll_slow(worker, &worker->slow[i]);
+        if ((--worker->slow[i].countdown == 0) || (worker->fast_count == 0)) {
+            count += worker_poll_slow(worker, &worker->slow[i]);
+        }
     }
     worker->is_inside = false;
     if (ucs_unlikely(!ucs_list_is_empty(&worker->ended))) {

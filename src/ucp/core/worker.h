@@ -38,7 +38,7 @@ struct ucp_worker_iface {
 };
 
 /* An interface whose progress is a system call: polled rarely.
- * countdown      calls until the next poll while it has traffic
+ * countdown      calls until the next look
  * poll_cycles    when it is polled next while it is quiet */
 struct ucp_slow_iface {
     struct uct_iface *iface;

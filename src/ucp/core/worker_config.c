@@ -7,14 +7,20 @@
 #include "ucp/proto/eager.h"
 #include "ucs/log.h"
 
-static ucs_status_t config_select(struct ucp_worker    *worker,
-                                  struct ucp_ep_config *config)
+struct ucp_query ucp_worker_config_query(const struct ucp_worker    *worker,
+                                         const struct ucp_ep_config *config)
 {
-    struct ucp_query query = {
+    return (struct ucp_query){
             .lane   = &config->lane,
             .config = &worker->context->config,
     };
-    ucs_status_t status;
+}
+
+static ucs_status_t config_select(struct ucp_worker    *worker,
+                                  struct ucp_ep_config *config)
+{
+    struct ucp_query query = ucp_worker_config_query(worker, config);
+    ucs_status_t     status;
 
     for (int mode = 0; mode < UCP_MODE_COUNT; ++mode) {
         for (int dt_class = 0; dt_class < UCP_DT_CLASS_COUNT; ++dt_class) {
@@ -78,6 +84,20 @@ const struct ucp_ep_config *ucp_worker_ep_config(struct ucp_worker *worker,
     config_set_direct(config);
     ucs_list_add_tail(&worker->configs, &config->link);
     return config;
+}
+
+bool ucp_worker_config_is_new(struct ucp_worker          *worker,
+                              const struct ucp_ep_config *config)
+{
+    struct ucp_ep_config *known;
+
+    ucs_list_for_each(known, &worker->configs, link) {
+        if ((known == config) && !known->is_explained) {
+            known->is_explained = true;
+            return true;
+        }
+    }
+    return false;
 }
 
 void ucp_worker_configs_cleanup(struct ucp_worker *worker)

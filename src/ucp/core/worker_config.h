@@ -6,6 +6,15 @@
 
 #include "ucp/core/worker.h"
 
+/* What the protocols are asked for endpoints of a configuration; the caller
+ * sets mode and dt_class. */
+struct ucp_query ucp_worker_config_query(const struct ucp_worker    *worker,
+                                         const struct ucp_ep_config *config);
+
+/* Is this the first call for that configuration? */
+bool ucp_worker_config_is_new(struct ucp_worker          *worker,
+                              const struct ucp_ep_config *config);
+
 /* Free all of them; no endpoints are left. */
 void ucp_worker_configs_cleanup(struct ucp_worker *worker);
 

@@ -255,6 +255,7 @@ static const struct ucp_handler allocated_handlers[] = {
 const struct ucp_proto ucp_eager_allocated_proto = {
         .name     = "eager/allocated",
         .summary  = "packed into buffers of the transport",
+        .setting  = "UCX_RNDV_THRESH",
         .offer    = allocated_offer,
         .step     = allocated_step,
         .abort    = ucp_eager_abort,

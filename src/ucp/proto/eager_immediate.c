@@ -136,6 +136,7 @@ static const struct ucp_handler immediate_handlers[] = {
 const struct ucp_proto ucp_eager_immediate_proto = {
         .name     = "eager/immediate",
         .summary  = "inline, straight from the call",
+        .setting  = "UCX_RNDV_THRESH",
         .offer    = immediate_offer,
         .step     = immediate_step,
         .abort    = ucp_eager_abort,

@@ -93,6 +93,7 @@ static ucs_status_t prepared_step(struct ucp_request *req)
 const struct ucp_proto ucp_eager_prepared_proto = {
         .name    = "eager/prepared",
         .summary = "sent from the user's buffer",
+        .setting = "UCX_ZCOPY_THRESH",
         .offer   = prepared_offer,
         .step    = prepared_step,
         .abort   = ucp_eager_abort, /* what a transport has, it completes */

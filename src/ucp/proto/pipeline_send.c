@@ -28,6 +28,10 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
     const struct uct_iface_attr *attr = &query->lane->attr;
     size_t                       first;
 
+    if (query->mode == UCP_MODE_BUFFERED) {
+        return ucp_offer_refuse(offer_p, "a buffered send does not lend the "
+                                         "buffer");
+    }
     if ((query->lane->transport->am_bcopy == NULL) ||
         (attr->am.bcopy_bytes_max <= UCP_WIRE_RNDV_BYTES)) {
         return ucp_offer_refuse(offer_p, "the message lane has no am_bcopy");
@@ -42,24 +46,11 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
                                               1.0 / attr->cost.bandwidth_Bps));
 }
 
-static ucs_status_t pipeline_step(struct ucp_request *req)
-{
-    struct ucp_rndv_start start = {
-        .am_id           = UCP_AM_RNDV,
-        .kind            = UCP_RNDV_SEND,
-        .first_bytes_max = req->send.ep->config->lane.attr.am.bcopy_bytes_max -
-                           UCP_WIRE_RNDV_BYTES,
-    };
-    struct ucp_rndv *rndv;
-    ucs_status_t     status = ucp_rndv_open(req, &rndv);
-
-    return (status == UCS_OK) ? ucp_rndv_start(rndv, &start) : status;
-}
-
 const struct ucp_proto ucp_pipeline_send_proto = {
         .name    = "rndv/pipeline_send",
         .summary = "ask first, then send in fragments",
+        .setting = "UCX_RNDV_THRESH",
         .offer   = pipeline_offer,
-        .step    = pipeline_step,
+        .step    = ucp_rndv_step_with_data,
         .abort   = ucp_rndv_abort_send,
 };

@@ -91,6 +91,7 @@ enum ucp_direct {
 struct ucp_proto {
     const char *name;    /* "eager/immediate" */
     const char *summary; /* one line for explain */
+    const char *setting; /* that changes how often it wins, or NULL */
 
     /* Answer by one of the ucp_offer_ functions below.
      * @return UCS_OK, or UCS_ERR_UNSUPPORTED: not for this query; the reason
@@ -137,6 +138,9 @@ static inline ucs_status_t ucp_offer_refuse(struct ucp_offer *offer,
     offer->reason = reason;
     return UCS_ERR_UNSUPPORTED;
 }
+
+/* The reason when settings alone forbid it. */
+extern const char ucp_offer_no_size_reason[];
 
 /* Offer the sizes from first to last at that cost; refuse when there are
  * none. */

@@ -8,12 +8,14 @@ extern const struct ucp_proto ucp_eager_immediate_proto;
 extern const struct ucp_proto ucp_eager_prepared_proto;
 extern const struct ucp_proto ucp_eager_allocated_proto;
 extern const struct ucp_proto ucp_pipeline_send_proto;
+extern const struct ucp_proto ucp_buffered_pipeline_proto;
 
 const struct ucp_proto *const ucp_protos[] = {
         &ucp_eager_immediate_proto,
         &ucp_eager_prepared_proto,
         &ucp_eager_allocated_proto,
         &ucp_pipeline_send_proto,
+        &ucp_buffered_pipeline_proto,
         NULL,
 };
 

@@ -281,6 +281,20 @@ ucs_status_t ucp_rndv_start(struct ucp_rndv             *rndv,
     return (packed < 0) ? (ucs_status_t)packed : UCS_INPROGRESS;
 }
 
+ucs_status_t ucp_rndv_step_with_data(struct ucp_request *req)
+{
+    struct ucp_rndv_start start = {
+        .am_id           = UCP_AM_RNDV,
+        .kind            = UCP_RNDV_SEND,
+        .first_bytes_max = req->send.ep->config->lane.attr.am.bcopy_bytes_max -
+                           UCP_WIRE_RNDV_BYTES,
+    };
+    struct ucp_rndv *rndv;
+    ucs_status_t     status = ucp_rndv_open(req, &rndv);
+
+    return (status == UCS_OK) ? ucp_rndv_start(rndv, &start) : status;
+}
+
 ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status)
 {
     struct ucp_rndv *rndv;

@@ -100,6 +100,9 @@ UCS_MUST_USE ucs_status_t ucp_rndv_open(struct ucp_request *req,
 UCS_MUST_USE ucs_status_t ucp_rndv_start(struct ucp_rndv             *rndv,
                                          const struct ucp_rndv_start *start);
 
+/* S: step() of a protocol that starts with as much data as fits. */
+ucs_status_t ucp_rndv_step_with_data(struct ucp_request *req);
+
 /* S: abort() of all protocols of this family. */
 ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status);
 

@@ -8,37 +8,61 @@
  *                rows: the lower envelope of all offers
  *
  * Pure arithmetic, done once per endpoint configuration. */
-#include "ucp/proto/proto.h"
+#include "ucp/proto/selection.h"
 
-enum {
-    SELECT_OFFER_COUNT_MAX = 16,
-    SELECT_LINE_COUNT_MAX  = 64, /* of the envelope; rows are joined */
-};
+const char ucp_offer_no_size_reason[] = "the thresholds leave no size for it";
 
 ucs_status_t ucp_offer_sizes(struct ucp_offer *offer, size_t bytes_first,
                              size_t bytes_last, struct ucs_linear cost)
 {
     if (bytes_first > bytes_last) {
-        return ucp_offer_refuse(offer, "the thresholds leave no size for it");
+        return ucp_offer_refuse(offer, ucp_offer_no_size_reason);
     }
     ucsi_piecewise_init(&offer->cost, UCS_LINEAR_NEVER);
     return ucsi_piecewise_set(&offer->cost, bytes_first, bytes_last, cost);
 }
 
+ucs_status_t ucp_select_all(const struct ucp_proto *const *protos,
+                            const struct ucp_query        *query,
+                            struct ucp_selection          *selection_p)
+{
+    const struct ucs_piecewise *costs[UCP_SELECT_OFFER_COUNT_MAX];
+    unsigned                    count = 0;
+
+    for (; (protos[count] != NULL) && (count < UCP_SELECT_OFFER_COUNT_MAX);
+         ++count) {
+        struct ucp_offer *offer = &selection_p->offers[count];
+
+        offer->reason = NULL;
+        if (protos[count]->offer(query, offer) != UCS_OK) {
+            ucsi_piecewise_init(&offer->cost, UCS_LINEAR_NEVER);
+        }
+        costs[count] = &offer->cost;
+    }
+    if (count == 0) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    selection_p->protos      = protos;
+    selection_p->offer_count = count;
+    selection_p->line_count  = UCP_SELECT_LINE_COUNT_MAX;
+    return ucsi_piecewise_envelope(costs, count, selection_p->lines,
+                                   &selection_p->line_count);
+}
+
 /* Fill the table from the envelope; neighbours of one protocol are joined. */
-static ucs_status_t select_fill(const struct ucp_proto *const *offering,
-                                const struct ucs_envelope_row *lines,
-                                unsigned                       line_count,
-                                struct ucp_select_table       *table_p)
+static ucs_status_t select_fill(const struct ucp_selection *selection,
+                                struct ucp_select_table    *table_p)
 {
     unsigned                count = 0;
     const struct ucp_proto *proto;
 
-    for (unsigned i = 0; i < line_count; ++i) {
-        if (lines[i].index == UCS_ENVELOPE_NONE) {
+    for (unsigned i = 0; i < selection->line_count; ++i) {
+        const struct ucs_envelope_row *line = &selection->lines[i];
+
+        if (line->index == UCS_ENVELOPE_NONE) {
             return UCS_ERR_UNSUPPORTED;
         }
-        proto = offering[lines[i].index];
+        proto = selection->protos[line->index];
         if ((count == 0) || (table_p->rows[count - 1].proto != proto)) {
             ++count;
         }
@@ -46,7 +70,7 @@ static ucs_status_t select_fill(const struct ucp_proto *const *offering,
             return UCS_ERR_EXCEEDS_LIMIT;
         }
         table_p->rows[count - 1].proto     = proto;
-        table_p->rows[count - 1].bytes_max = lines[i].size_bytes_max;
+        table_p->rows[count - 1].bytes_max = line->size_bytes_max;
     }
     return UCS_OK;
 }
@@ -55,26 +79,8 @@ ucs_status_t ucp_select(const struct ucp_proto *const *protos,
                         const struct ucp_query        *query,
                         struct ucp_select_table       *table_p)
 {
-    struct ucp_offer            offers[SELECT_OFFER_COUNT_MAX];
-    const struct ucp_proto     *offering[SELECT_OFFER_COUNT_MAX];
-    const struct ucs_piecewise *costs[SELECT_OFFER_COUNT_MAX];
-    struct ucs_envelope_row     lines[SELECT_LINE_COUNT_MAX];
-    unsigned                    line_count = SELECT_LINE_COUNT_MAX;
-    unsigned                    count      = 0;
-    ucs_status_t                status;
+    struct ucp_selection selection;
+    ucs_status_t         status = ucp_select_all(protos, query, &selection);
 
-    for (; (*protos != NULL) && (count < SELECT_OFFER_COUNT_MAX); ++protos) {
-        if ((*protos)->offer(query, &offers[count]) == UCS_OK) {
-            offering[count] = *protos;
-            costs[count]    = &offers[count].cost;
-            ++count;
-        }
-    }
-    if (count == 0) {
-        return UCS_ERR_UNSUPPORTED;
-    }
-    status = ucsi_piecewise_envelope(costs, count, lines, &line_count);
-    return (status == UCS_OK)
-               ? select_fill(offering, lines, line_count, table_p)
-               : status;
+    return (status == UCS_OK) ? select_fill(&selection, table_p) : status;
 }

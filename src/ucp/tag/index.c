@@ -26,7 +26,7 @@ ucs_status_t ucp_tag_index_init(struct ucp_tag_index *index, uint64_t mask)
     index->mask       = mask;
     index->shift      = 64 - __builtin_ctz(UCP_TAG_BUCKET_COUNT_MIN);
     index->count      = 0;
-    index->grow_count = (size_t)2 * UCP_TAG_BUCKET_COUNT_MIN;
+    index->grow_count = UCP_TAG_BUCKET_COUNT_MIN / 2;
     index->buckets    = buckets_create(index->shift);
     return (index->buckets == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }

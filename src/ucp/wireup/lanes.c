@@ -9,25 +9,58 @@ static double lane_cost(const struct ucp_worker_iface *wiface)
     return wiface->attr.cost.latency_s + wiface->attr.cost.overhead_s;
 }
 
+/* Look at one pair. @return false: of different transports. */
+static bool lane_judge(struct ucp_worker *worker, unsigned iface_index,
+                       const struct ucp_address_entry *entry,
+                       struct ucp_lane_candidate      *candidate)
+{
+    struct ucp_worker_iface *wiface = &worker->ifaces[iface_index];
+
+    if (strcmp(wiface->iface->transport->name, entry->transport) != 0) {
+        return false;
+    }
+    candidate->pair.iface_index = iface_index;
+    candidate->pair.entry       = entry;
+    candidate->cost_s           = lane_cost(wiface);
+    candidate->reason[0]        = '\0';
+    candidate->status           = wiface->iface->transport->iface_reach(
+            wiface->iface, entry->bytes, entry->size_bytes, candidate->reason);
+    return true;
+}
+
 /* Does that entry of the peer's address reach over this interface? */
-static bool lane_reaches(struct ucp_worker_iface        *wiface,
+static bool lane_reaches(struct ucp_worker *worker, unsigned iface_index,
                          const struct ucp_address_entry *entry,
                          struct ucs_strbuf              *reasons)
 {
-    const char  *name = wiface->iface->transport->name;
-    char         reason[UCT_REASON_BYTES_MAX] = "";
-    ucs_status_t status;
+    struct ucp_lane_candidate candidate;
 
-    if (strcmp(name, entry->transport) != 0) {
+    if (!lane_judge(worker, iface_index, entry, &candidate)) {
         return false;
     }
-    status = wiface->iface->transport->iface_reach(
-            wiface->iface, entry->bytes, entry->size_bytes, reason);
-    if (status != UCS_OK) {
+    if (candidate.status != UCS_OK) {
         ucsi_strbuf_appendf(reasons, "%s%s: %s",
-                            (reasons->length > 0) ? "; " : "", name, reason);
+                            (reasons->length > 0) ? "; " : "",
+                            entry->transport, candidate.reason);
     }
-    return status == UCS_OK;
+    return candidate.status == UCS_OK;
+}
+
+unsigned ucp_lanes_candidates(struct ucp_worker             *worker,
+                              const struct ucp_address_view *view,
+                              struct ucp_lane_candidate     *candidates)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < worker->iface_count; ++i) {
+        for (unsigned j = 0; (j < view->entry_count) &&
+                             (count < UCP_LANE_CANDIDATE_COUNT_MAX);
+             ++j) {
+            count += lane_judge(worker, i, &view->entries[j],
+                                &candidates[count]);
+        }
+    }
+    return count;
 }
 
 /* Say which transports the peer offers that are not open here, and the other
@@ -68,7 +101,7 @@ ucs_status_t ucp_lanes_choose(struct ucp_worker             *worker,
             continue;
         }
         for (unsigned j = 0; j < view->entry_count; ++j) {
-            if (lane_reaches(wiface, &view->entries[j], &text)) {
+            if (lane_reaches(worker, i, &view->entries[j], &text)) {
                 best                  = wiface;
                 choice_p->iface_index = i;
                 choice_p->entry       = &view->entries[j];

@@ -13,6 +13,25 @@ struct ucp_lane_choice {
     const struct ucp_address_entry *entry;
 };
 
+/* A pair of interfaces, looked at.
+ * status  UCS_OK: they reach one another; else reason says why not
+ * cost_s  of a small message */
+struct ucp_lane_candidate {
+    struct ucp_lane_choice pair;
+    ucs_status_t           status;
+    double                 cost_s;
+    char                   reason[UCT_REASON_BYTES_MAX];
+};
+
+enum { UCP_LANE_CANDIDATE_COUNT_MAX = 32 };
+
+/* Look at every pair of interfaces of one transport, for people: choosing
+ * looks at no more than it must.
+ * @return how many there are. */
+unsigned ucp_lanes_candidates(struct ucp_worker             *worker,
+                              const struct ucp_address_view *view,
+                              struct ucp_lane_candidate     *candidates);
+
 /* Choose the lane for messages: of the pairs of interfaces that reach one
  * another, the one with the lowest latency and overhead.
  * @param reasons  [size_bytes] why each candidate was refused, for people.
