@@ -29,7 +29,7 @@ struct test_param {
 struct test_case {
     const char *name; /* topic__case; NULL ends the array */
     void (*run)(const struct test_param *param); /* param NULL: suite has none */
-    double timeout_s; /* seconds; 0: 30 */
+    double timeout_s; /* seconds; 0: 60 */
 };
 
 struct test_suite {
@@ -82,6 +82,10 @@ double test_scaled_seconds(double seconds);
  * counts)? What is tried many times ends by it, after a few tries at least:
  * on a busy machine each may wait for the processor. */
 bool test_has_time(double seconds);
+
+/* How often to try: `often` if TEST_LONG=1 is in the environment, as in a
+ * campaign, else `quick`. */
+uint64_t test_rounds(uint64_t quick, uint64_t often);
 
 /* Processor time that this process has used, in seconds: what work costs,
  * however busy the machine is. */

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TEST_TIMEOUT_S_DEFAULT = 30, TEST_FD_MAX = 4096 };
+enum { TEST_TIMEOUT_S_DEFAULT = 60, TEST_FD_MAX = 4096 };
 
 enum test_stage { STAGE_RUNNING, STAGE_SKIPPED, STAGE_LEAK_CHECK, STAGE_DONE };
 
@@ -70,6 +70,13 @@ bool test_has_time(double seconds)
 double test_scaled_seconds(double seconds)
 {
     return seconds * time_multiplier;
+}
+
+uint64_t test_rounds(uint64_t quick, uint64_t often)
+{
+    const char *text = getenv("TEST_LONG");
+
+    return ((text != NULL) && (strcmp(text, "1") == 0)) ? often : quick;
 }
 
 bool test_wait_until(bool (*fn)(void *), void *arg, double seconds)

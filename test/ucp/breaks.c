@@ -61,10 +61,10 @@ static bool break_now(struct play *play, const struct way *way,
 /* Another receive takes what is left of the message, if it can. */
 static void receive_the_rest(struct play *play)
 {
-    uint8_t *buffer = malloc(play->sides[1].bytes + 1);
+    uint8_t *buffer = malloc(play->sides[1].layout.length + 1);
     void    *request =
-        ucp_tag_recv_nbx(play->pair.workers[1], buffer, play->sides[1].bytes, 0,
-                         0, &pair_no_param);
+        ucp_tag_recv_nbx(play->pair.workers[1], buffer,
+                         play->sides[1].layout.length, 0, 0, &pair_no_param);
 
     play_run(play);
     if (UCS_PTR_IS_PTR(request)) {
@@ -128,6 +128,13 @@ static void judge(struct play *play, const struct way *way,
                          (side == 0) ? 'S' : 'R',
                          ucs_status_string(ucp_request_check_status(
                              play->sides[side].close)));
+        }
+    }
+    for (int side = 0; (way->outcome != CUT) && (side < 2); ++side) {
+        if (play->pair.error_count[side] != 0) {
+            play_problem(play, "%c's error handler is told: %s",
+                         (side == 0) ? 'S' : 'R',
+                         ucs_status_string(play->pair.error_status[side]));
         }
     }
     if ((way->outcome == LIE) && (play->pair.workers[copy->to]->bad_ids ==

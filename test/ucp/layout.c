@@ -136,6 +136,34 @@ static void draw_iov(struct layout *layout)
     layout->buffer   = layout->iov;
 }
 
+void layout_of_iov(struct layout *layout, size_t length, size_t count)
+{
+    size_t piece = length / count;
+    size_t at    = MARGIN_BYTES;
+    size_t i     = 0;
+
+    memset(layout, 0, sizeof(*layout));
+    layout->dt_class = UCP_DT_IOV;
+    layout->length   = length;
+    layout->count    = count;
+    layout->iov      = calloc(count, sizeof(*layout->iov));
+    ck_assert_ptr_nonnull(layout->iov);
+    layout_alloc(layout, length + count * MARGIN_BYTES);
+    for (size_t entry = 0; entry < count; ++entry) {
+        size_t end = (entry + 1 == count) ? length : i + piece;
+
+        layout->iov[entry].buffer = layout->memory + at;
+        layout->iov[entry].length = end - i;
+        while (i < end) {
+            layout->where[i++] = at++;
+        }
+        at += MARGIN_BYTES;
+    }
+    layout->datatype = ucp_dt_make_iov();
+    layout->buffer   = layout->iov;
+    layout_clear(layout);
+}
+
 void layout_of_strided(struct layout *layout, size_t block_bytes,
                        const causeway_dt_level_t *levels, unsigned level_count,
                        size_t extent_bytes, size_t count)
@@ -240,22 +268,46 @@ void layout_fill(struct layout *layout, unsigned seed)
     }
 }
 
+/* @return the first byte that is not as it should be, memory_bytes: none. */
+static size_t layout_compare(const struct layout *layout, size_t length,
+                             unsigned seed, uint8_t *expected)
+{
+    size_t i = 0;
+
+    memset(expected, GUARD, layout->memory_bytes);
+    for (; i < length; ++i) {
+        expected[layout->where[i]] = layout_byte(seed, i);
+    }
+    for (i = 0;
+         (i < layout->memory_bytes) && (layout->memory[i] == expected[i]);
+         ++i) {
+    }
+    return i;
+}
+
+bool layout_differs(const struct layout *layout, size_t length, unsigned seed)
+{
+    uint8_t *expected = malloc(layout->memory_bytes);
+    size_t   at;
+
+    ck_assert_ptr_nonnull(expected);
+    at = layout_compare(layout, length, seed, expected);
+    free(expected);
+    return at < layout->memory_bytes;
+}
+
 void layout_check(const struct layout *layout, size_t length, unsigned seed)
 {
     uint8_t *expected = malloc(layout->memory_bytes);
+    size_t   at;
 
     ck_assert_ptr_nonnull(expected);
-    memset(expected, GUARD, layout->memory_bytes);
-    for (size_t i = 0; i < length; ++i) {
-        expected[layout->where[i]] = layout_byte(seed, i);
-    }
-    for (size_t i = 0; i < layout->memory_bytes; ++i) {
-        if (layout->memory[i] != expected[i]) {
-            ck_abort_msg("class %d, %zu of %zu bytes: memory byte %zu is "
-                         "0x%02x, not 0x%02x",
-                         layout->dt_class, length, layout->length, i,
-                         layout->memory[i], expected[i]);
-        }
+    at = layout_compare(layout, length, seed, expected);
+    if (at < layout->memory_bytes) {
+        ck_abort_msg("class %d, %zu of %zu bytes: memory byte %zu is "
+                     "0x%02x, not 0x%02x",
+                     layout->dt_class, length, layout->length, at,
+                     layout->memory[at], expected[at]);
     }
     free(expected);
 }

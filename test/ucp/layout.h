@@ -31,6 +31,9 @@ struct layout {
 void layout_draw(struct layout *layout, enum ucp_dt_class dt_class,
                  size_t length_min);
 
+/* The same of an iov with so many pieces of equal length, and gaps. */
+void layout_of_iov(struct layout *layout, size_t length, size_t count);
+
 /* The same of a given strided layout. */
 void layout_of_strided(struct layout *layout, size_t block_bytes,
                        const causeway_dt_level_t *levels, unsigned level_count,
@@ -44,6 +47,9 @@ void layout_fill(struct layout *layout, unsigned seed);
 
 /* The first length bytes hold the pattern, and nothing else was touched. */
 void layout_check(const struct layout *layout, size_t length, unsigned seed);
+
+/* @return does the memory hold something else? */
+bool layout_differs(const struct layout *layout, size_t length, unsigned seed);
 
 /* Byte offset of the pattern. */
 uint8_t layout_byte(unsigned seed, size_t offset);

@@ -86,21 +86,28 @@ static void play_open_others(struct play *play)
     }
 }
 
-static void play_open_side(struct play_side *side, size_t bytes)
+static void play_open_side(struct play_side *side, enum ucp_dt_class type,
+                           size_t bytes)
 {
-    size_t piece = bytes / PLAY_PIECE_COUNT;
+    enum { BLOCK_BYTES = 100, STRIDE_BYTES = 250 };
+    const causeway_dt_level_t level = {bytes / BLOCK_BYTES, STRIDE_BYTES};
 
-    side->bytes  = bytes;
-    side->buffer = malloc((bytes == 0) ? 1 : bytes);
-    ck_assert_ptr_nonnull(side->buffer);
-    memset(side->buffer, 0, bytes);
-    for (size_t i = 0; i < PLAY_PIECE_COUNT; ++i) {
-        bool is_last = (i + 1 == PLAY_PIECE_COUNT);
-
-        side->iov[i].buffer = side->buffer + i * piece;
-        side->iov[i].length = is_last ? bytes - i * piece : piece;
-    }
     side->status = UCS_INPROGRESS;
+    switch (type) {
+    case UCP_DT_IOV:
+        layout_of_iov(&side->layout, bytes, PLAY_PIECE_COUNT);
+        break;
+    case UCP_DT_STRIDED:
+        ck_assert_uint_eq(bytes % BLOCK_BYTES, 0);
+        layout_of_strided(&side->layout, BLOCK_BYTES, &level, 1, 0, 1);
+        layout_clear(&side->layout);
+        break;
+    case UCP_DT_CONTIG:
+    case UCP_DT_GENERIC:
+    case UCP_DT_CLASS_COUNT:
+        layout_draw(&side->layout, type, bytes);
+        break;
+    }
 }
 
 void play_open(struct play *play, const struct scenario *scenario,
@@ -130,14 +137,14 @@ void play_open(struct play *play, const struct scenario *scenario,
     pair_meet(&play->pair);
     play_open_others(play);
     pair_settle(&play->pair);
-    play_open_side(&play->sides[0], scenario->bytes);
-    play_open_side(&play->sides[1], (scenario->receive_bytes != 0)
-                                        ? scenario->receive_bytes
-                                        : scenario->bytes);
-    pattern_fill(play->sides[0].buffer, scenario->bytes, SEED);
+    play_open_side(&play->sides[0], scenario->send_type, scenario->bytes);
+    play_open_side(&play->sides[1], scenario->receive_type,
+                   (scenario->receive_bytes != 0) ? scenario->receive_bytes
+                                                  : scenario->bytes);
+    layout_fill(&play->sides[0].layout, SEED);
     if (scenario->is_buffered) {
-        ck_assert_int_eq(causeway_worker_attach_buffer(
-                             play->pair.workers[0], play_room, ROOM_BYTES),
+        ck_assert_int_eq(causeway_worker_attach_buffer(play->pair.workers[0],
+                                                       play_room, ROOM_BYTES),
                          UCS_OK);
     }
     play->mock->forget_events();
@@ -147,58 +154,41 @@ void play_open(struct play *play, const struct scenario *scenario,
 
 /* ---- going on ---- */
 
-/* What a type is called with. */
-static const void *play_type_buffer(struct play_side *side, enum play_type type,
-                                    ucp_request_param_t *param, size_t *count)
-{
-    *param = (ucp_request_param_t){.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE};
-    if (type == PLAY_IOV) {
-        param->datatype = UCP_DATATYPE_IOV;
-        *count          = PLAY_PIECE_COUNT;
-        return side->iov;
-    }
-    param->datatype = ucp_dt_make_contig(1);
-    *count          = side->bytes;
-    return side->buffer;
-}
-
 void play_receive(struct play *play)
 {
-    struct play_side   *side = &play->sides[1];
-    ucp_request_param_t param;
-    size_t              count;
-    const void         *buffer =
-        play_type_buffer(side, play->scenario->receive_type, &param, &count);
+    struct play_side   *side  = &play->sides[1];
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
+                                 .datatype     = side->layout.datatype};
 
     side->request =
-        ucp_tag_recv_nbx(play->pair.workers[1], (void *)(uintptr_t)buffer,
-                         count, TAG, UINT64_MAX, &param);
+        ucp_tag_recv_nbx(play->pair.workers[1], side->layout.buffer,
+                         side->layout.count, TAG, UINT64_MAX, &param);
     side->is_posted = true;
 }
 
 void play_start(struct play *play)
 {
-    struct play_side   *side = &play->sides[0];
-    ucp_request_param_t param;
-    size_t              count;
-    const void         *buffer =
-        play_type_buffer(side, play->scenario->send_type, &param, &count);
+    const struct scenario *scenario = play->scenario;
+    struct play_side      *side     = &play->sides[0];
+    const struct layout   *layout   = &side->layout;
+    ucp_ep_h               ep       = play->pair.eps[0];
+    ucp_request_param_t    param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
+                                    .datatype     = layout->datatype};
 
-    if (play->scenario->receive_after == 0) {
+    if (scenario->receive_after == 0) {
         play_receive(play);
     }
     side->is_posted = true;
-    if (play->scenario->is_buffered) {
-        side->request = causeway_tag_send_buffered_nbx(play->pair.eps[0],
-                                                       buffer, count, TAG,
-                                                       &param);
-        return;
+    if (scenario->is_buffered) {
+        side->request = causeway_tag_send_buffered_nbx(
+            ep, layout->buffer, layout->count, TAG, &param);
+    } else if (scenario->is_sync) {
+        side->request = ucp_tag_send_sync_nbx(ep, layout->buffer, layout->count,
+                                              TAG, &param);
+    } else {
+        side->request =
+            ucp_tag_send_nbx(ep, layout->buffer, layout->count, TAG, &param);
     }
-    side->request =
-        play->scenario->is_sync
-            ? ucp_tag_send_sync_nbx(play->pair.eps[0], buffer, count, TAG,
-                                    &param)
-            : ucp_tag_send_nbx(play->pair.eps[0], buffer, count, TAG, &param);
 }
 
 static ucs_status_t play_request_status(const struct play_side *side)
@@ -206,19 +196,6 @@ static ucs_status_t play_request_status(const struct play_side *side)
     return UCS_PTR_IS_PTR(side->request)
                ? ucp_request_check_status(side->request)
                : UCS_PTR_RAW_STATUS(side->request);
-}
-
-/* A receive that is right has the first bytes of what was sent. */
-static void play_look_at_data(struct play *play)
-{
-    const struct play_side *side   = &play->sides[1];
-    uint8_t                *expect = malloc(play->scenario->bytes + 1);
-
-    pattern_fill(expect, play->scenario->bytes, SEED);
-    if (memcmp(expect, side->buffer, play->scenario->bytes) != 0) {
-        play_problem(play, "the receive is complete and has wrong bytes");
-    }
-    free(expect);
 }
 
 /* Poison the buffers of requests that have completed meanwhile. */
@@ -233,10 +210,12 @@ static void play_observe(struct play *play)
         }
         side->status = play_request_status(side);
         if (side->status != UCS_INPROGRESS) {
-            if ((i == 1) && (side->status == UCS_OK)) {
-                play_look_at_data(play);
+            if ((i == 1) && (side->status == UCS_OK) &&
+                layout_differs(&side->layout, play->scenario->bytes, SEED)) {
+                play_problem(play, "the receive is complete, its bytes or "
+                                   "those around them are wrong");
             }
-            memset(side->buffer, POISON, side->bytes);
+            memset(side->layout.memory, POISON, side->layout.memory_bytes);
         }
     }
 }
@@ -325,8 +304,8 @@ static void play_check_poison(struct play *play, int index)
 {
     const struct play_side *side = &play->sides[index];
 
-    for (size_t i = 0; i < side->bytes; ++i) {
-        if (side->buffer[i] != POISON) {
+    for (size_t i = 0; i < side->layout.memory_bytes; ++i) {
+        if (side->layout.memory[i] != POISON) {
             play_problem(play,
                          "byte %zu of %c's buffer changed after its "
                          "request had completed",
@@ -386,8 +365,8 @@ void play_close(struct play *play)
         }
     }
     pair_abandon(&play->pair);
-    free(play->sides[0].buffer);
-    free(play->sides[1].buffer);
+    layout_free(&play->sides[0].layout);
+    layout_free(&play->sides[1].layout);
     for (const char *const *env = play->scenario->env; *env != NULL; env += 2) {
         (void)unsetenv(env[0]);
     }

@@ -13,6 +13,7 @@
 
 #include "mock/mock.h"
 #include "ucp/core/worker.h"
+#include "ucp/layout.h"
 #include "ucp/pair.h"
 
 enum play_limit {
@@ -22,8 +23,6 @@ enum play_limit {
     PLAY_PIECE_COUNT   = 5,
     PLAY_PROBLEM_BYTES = 4000,
 };
-
-enum play_type { PLAY_CONTIG, PLAY_IOV };
 
 /* A drawing: who sends what, over which transport, and its arrows.
  * prepare        changes the mock's default, or NULL
@@ -35,17 +34,17 @@ enum play_type { PLAY_CONTIG, PLAY_IOV };
 struct scenario {
     const char *name;
     void (*prepare)(struct mock_setup *setup);
-    const char    *env[2 * PLAY_ENV_COUNT + 1];
-    size_t         bytes;
-    size_t         receive_bytes;
-    bool           is_sync;
-    bool           is_buffered; /* S has attached a buffer */
-    enum play_type send_type;
-    enum play_type receive_type;
-    unsigned       receive_after;
-    ucs_status_t   send_status;
-    ucs_status_t   receive_status;
-    const char    *arrows[32];
+    const char       *env[2 * PLAY_ENV_COUNT + 1];
+    size_t            bytes;
+    size_t            receive_bytes;
+    bool              is_sync;
+    bool              is_buffered; /* S has attached a buffer */
+    enum ucp_dt_class send_type;
+    enum ucp_dt_class receive_type;
+    unsigned          receive_after;
+    ucs_status_t      send_status;
+    ucs_status_t      receive_status;
+    const char       *arrows[32];
 };
 
 /* How the wire behaves: the value of a test_param. */
@@ -61,16 +60,14 @@ extern const struct test_param play_wires[];
  * is_dead   killed, or its worker is destroyed
  * status    UCS_INPROGRESS until the request completed */
 struct play_side {
-    void        *request;
-    uint8_t     *buffer;
-    size_t       bytes;
-    ucp_dt_iov_t iov[PLAY_PIECE_COUNT];
-    ucs_status_t status;
-    bool         is_posted;
-    bool         is_dead;
-    void        *close;
-    uint64_t     bad_ids;
-    uint64_t     other_channel; /* of its second endpoint */
+    void         *request;
+    struct layout layout;
+    ucs_status_t  status;
+    bool          is_posted;
+    bool          is_dead;
+    void         *close;
+    uint64_t      bad_ids;
+    uint64_t      other_channel; /* of its second endpoint */
 };
 
 struct play {

@@ -63,8 +63,6 @@ void world_wait_sent(struct world *world);
 void world_kill(struct world *world);
 /* Skip the test unless the transport can. */
 void world_need(const struct test_param *param, enum uct_cap cap);
-/* TEST_LONG=1: the campaign's number of rounds, otherwise the quick one. */
-uint64_t conform_rounds(uint64_t quick, uint64_t campaign);
 void     conform_must(ucs_status_t status, const char *what);
 
 /* The suites; their params are set by main. */
@@ -76,6 +74,7 @@ extern struct test_suite conform_flush_suite;
 extern struct test_suite conform_keep_suite;
 extern struct test_suite conform_order_suite;
 extern struct test_suite conform_pending_suite;
+extern struct test_suite conform_rights_suite;
 extern struct test_suite conform_rma_suite;
 extern struct test_suite conform_teardown_suite;
 extern struct test_suite conform_wakeup_suite;

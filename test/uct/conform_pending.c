@@ -214,7 +214,7 @@ static void serve__nobody_starves(const struct test_param *param)
         for (index = 0; index < count; ++index) {
             sum += world.here->lanes[index].sent;
         }
-    } while (sum < conform_rounds(40000, 1000000));
+    } while (sum < test_rounds(40000, 1000000));
     for (index = 0; index < count; ++index) {
         least = ucs_min(least, world.here->lanes[index].sent);
         world.here->lanes[index].load.count = 0;

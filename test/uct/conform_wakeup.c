@@ -214,7 +214,7 @@ static void race__no_wakeup_is_lost(const struct test_param *param)
     uint64_t     round, rounds, spin, expected, end_ns;
 
     open_or_skip(&world, param);
-    rounds = conform_rounds(100000, 1000000);
+    rounds = test_rounds(100000, 1000000);
     here   = world.here;
     lane   = world_lane(&world);
     (void)world_lane_back(&world);
@@ -267,7 +267,7 @@ static void race__random_arm_and_send(const struct test_param *param)
     }
     sleep_deep(&world, there);
     is_armed = true;
-    for (round = 0; round < conform_rounds(20000, 1000000); ++round) {
+    for (round = 0; round < test_rounds(20000, 1000000); ++round) {
         switch (test_random_below(3)) {
         case 0:
             status = lane_send(lane, LANE_BCOPY, AM_ORDERED, 8, 0);

@@ -24,13 +24,6 @@ enum {
     STEPS_BEFORE_YIELD = 64
 };
 
-uint64_t conform_rounds(uint64_t quick, uint64_t campaign)
-{
-    const char *text = getenv("TEST_LONG");
-
-    return ((text != NULL) && (text[0] == '1')) ? campaign : quick;
-}
-
 void conform_must(ucs_status_t status, const char *what)
 {
     ck_assert_msg(status == UCS_OK, "%s: %d", what, status);
@@ -107,7 +100,7 @@ static _Noreturn void peer_main(const struct conform_param *param, bool wakeup,
     unsigned     idle = 0;
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (host_open(host, param->transport, wakeup, reason) != UCS_OK) {
+    if (host_open(host, param, wakeup, reason) != UCS_OK) {
         _exit(2);
     }
     host->random = seed;
@@ -162,7 +155,7 @@ static void world_open_there(struct world *world, bool wakeup, char *reason)
         memcpy(world->there->address, here->address, sizeof(here->address));
     } else {
         conform_must(
-            host_open(world->there, world->param->transport, wakeup, reason),
+            host_open(world->there, world->param, wakeup, reason),
             "open the other side");
     }
     world->there->random = test_random();
@@ -182,7 +175,7 @@ void world_open(struct world *world, const struct test_param *param,
         world_fork(world, wakeup);
     }
     world->here = calloc(1, sizeof(*world->here));
-    status = host_open(world->here, world->param->transport, wakeup, reason);
+    status = host_open(world->here, world->param, wakeup, reason);
     if (status == UCS_ERR_NO_DEVICE) {
         world_kill(world);
         test_skip("no device: %s", reason);
@@ -325,14 +318,35 @@ const struct inbox *world_inbox(struct world *world)
     return &world->seen;
 }
 
+/* Changes whenever a message was sent or arrived. */
+static uint64_t world_moves(const struct world *world)
+{
+    const struct inbox *here  = &world->here->inbox;
+    const struct inbox *there = &world->seen;
+    uint64_t moves = here->ordered_count + here->any_count + here->count_count +
+                     there->ordered_count + there->any_count +
+                     there->count_count;
+    unsigned index;
+
+    for (index = 0; index < world->here->lane_count; ++index) {
+        moves += world->here->lanes[index].sent;
+    }
+    return moves;
+}
+
 bool world_wait(struct world *world, bool (*fn)(struct world *, uint64_t),
                 uint64_t value, double seconds)
 {
-    uint64_t end_ns =
-        ucsi_clock_ns() + (uint64_t)(test_scaled_seconds(seconds) * 1e9);
+    uint64_t bound_ns = (uint64_t)(test_scaled_seconds(seconds) * 1e9);
+    uint64_t end_ns   = ucsi_clock_ns() + bound_ns;
+    uint64_t moves    = world_moves(world);
     unsigned step;
 
     while (!fn(world, value)) {
+        if (world_moves(world) != moves) {
+            moves  = world_moves(world);
+            end_ns = ucsi_clock_ns() + bound_ns;
+        }
         if (ucsi_clock_ns() > end_ns) {
             return fn(world, value);
         }

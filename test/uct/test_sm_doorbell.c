@@ -282,20 +282,13 @@ static unsigned bell_next(uint64_t *state)
     return (unsigned)(*state >> 33);
 }
 
-static uint64_t bell_rounds(void)
-{
-    const char *text = getenv("SM_RACES");
-
-    return (text != NULL) ? strtoull(text, NULL, 10) : 30000;
-}
-
 static struct bell_race *bell_race_open(void)
 {
     struct bell_race *race = mmap(NULL, sizeof(*race), PROT_READ | PROT_WRITE,
                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     ck_assert_ptr_ne(race, MAP_FAILED);
-    race->rounds = bell_rounds();
+    race->rounds = test_rounds(30000, 1000000);
     race->seed   = test_random();
     return race;
 }
