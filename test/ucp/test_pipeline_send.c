@@ -239,8 +239,7 @@ static void pipeline__second_ack_is_dropped(const struct test_param *param)
     stage_close(&stage);
 }
 
-/* An answer to a question that was not asked yet: the lane is full, and the
- * first in the queue has an id. */
+/* Nothing was asked yet: the lane is full; the first in the queue has an id. */
 static void
 pipeline__answer_before_the_question_is_dropped(const struct test_param *param)
 {
