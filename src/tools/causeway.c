@@ -15,6 +15,7 @@ static const struct causeway_subcommand {
      tool_info_main},
     {"explain", "show why messages go the way they go", tool_explain_main},
     {"run", "run any program that uses UCX on Causeway", tool_run_main},
+    {"trace", "join the traces of several processes", tool_trace_main},
 };
 
 static void causeway_print_help(FILE *stream)

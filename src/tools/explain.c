@@ -189,7 +189,7 @@ static int explain_address(const struct explain_options *options)
     struct explain_side side;
     ucs_status_t        status;
 
-    if ((length == 0) || !explain_side_open(&side)) {
+    if ((length == 0) || !explain_side_open(&side, "explain")) {
         return TOOL_EXIT_FAILED;
     }
     status = explain(side.worker, (const ucp_address_t *)(void *)bytes, length,
@@ -208,7 +208,7 @@ static int explain_own_address(void)
     const uint8_t      *bytes;
     size_t              length;
 
-    if (!explain_side_open(&side)) {
+    if (!explain_side_open(&side, "explain")) {
         return TOOL_EXIT_FAILED;
     }
     if (ucp_worker_get_address(side.worker, &address, &length) != UCS_OK) {

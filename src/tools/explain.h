@@ -17,8 +17,9 @@ struct explain_side {
     ucp_worker_h  worker;
 };
 
-/* A worker with default settings. @return false: an error was printed. */
-bool explain_side_open(struct explain_side *side);
+/* A worker of that name with default settings. @return false: an error was
+ * printed. */
+bool explain_side_open(struct explain_side *side, const char *name);
 void explain_side_close(struct explain_side *side);
 
 /* Connect to a child process, exchange a message each way, and explain the

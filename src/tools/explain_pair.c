@@ -27,12 +27,13 @@ enum {
 
 static const uint64_t pair_patience_ns = 20ull * 1000 * 1000 * 1000;
 
-bool explain_side_open(struct explain_side *side)
+bool explain_side_open(struct explain_side *side, const char *name)
 {
     ucp_params_t        params        = {.field_mask = UCP_PARAM_FIELD_FEATURES,
                                          .features   = UCP_FEATURE_TAG};
-    ucp_worker_params_t worker_params = {.field_mask = 0};
-    ucs_status_t        status;
+    ucp_worker_params_t worker_params = {
+        .field_mask = UCP_WORKER_PARAM_FIELD_NAME, .name = name};
+    ucs_status_t status;
 
     status = ucp_init_version(TOOL_UCP_API_MAJOR, TOOL_UCP_API_MINOR, &params,
                               NULL, &side->context);
@@ -133,7 +134,7 @@ static bool pair_serve(int fd)
     struct explain_side side;
     ucp_ep_h            ep;
 
-    if (!explain_side_open(&side) || !pair_connect(&side, fd, &ep) ||
+    if (!explain_side_open(&side, "child") || !pair_connect(&side, fd, &ep) ||
         !pair_meet(&side, ep)) {
         return false;
     }
@@ -153,7 +154,7 @@ static bool pair_explain(int fd, const causeway_explain_params_t *params)
     ucp_ep_h            ep;
     bool                met;
 
-    if (!explain_side_open(&side)) {
+    if (!explain_side_open(&side, "parent")) {
         return false;
     }
     met = pair_connect(&side, fd, &ep) && pair_meet(&side, ep);

@@ -32,6 +32,7 @@ int tool_perf_main(int argc, char **argv);
 int tool_explain_main(int argc, char **argv);
 int tool_info_main(int argc, char **argv);
 int tool_run_main(int argc, char **argv);
+int tool_trace_main(int argc, char **argv);
 
 /* The version of this command (not of the libucp it runs on). */
 const char *tool_version(void);

@@ -160,7 +160,9 @@ static size_t envelope_overtaken(const struct envelope *envelope,
     if (isinf(distance) || !(catch_up > 0.0)) {
         return size_max;
     }
-    bytes = fmax(floor(distance / catch_up), 0.0);
+    /* Cut below, not by floor(): that of a static libm chooses its code at
+     * load time, which a program with a dynamic libc cannot link. */
+    bytes = fmax(distance / catch_up, 0.0);
     if (bytes >= (double)(size_max - envelope->size_bytes)) {
         return size_max;
     }

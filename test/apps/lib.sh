@@ -218,6 +218,14 @@ apps_compile_ucp() {
 
 # ---- running ----
 
+# A TCP port of 127.0.0.1 that nobody uses at the moment.
+apps_port() {
+    python3 -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])'
+}
+
 # Environment of the program itself, as words for env(1).
 apps_environment() {
     printf '%s\n' LD_DEBUG=libs "LD_DEBUG_OUTPUT=$apps_work/ld"

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What real programs do besides communicating, one scene per run:
- *   mpirun -np N mpi_scenes first|compute|fork|huge|finalize|unreceived
+ *   mpirun -np N mpi_scenes
+ *       first|compute|fork|huge|finalize|unreceived|remap
  *
  * Each scene runs MPI_Init itself, because some of them are about the first
  * message or the end. Prints "ok NAME" or "not ok NAME - why", then "end 1".
  */
 #include "mpi_util.h"
 
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,12 +260,79 @@ static void scene_unreceived(const struct mc *mc)
     }
 }
 
+static char *map_pages(void *where, size_t length)
+{
+    char *pages = mmap(where, length, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (pages == MAP_FAILED) {
+        perror("mmap");
+        exit(1);
+    }
+    return pages;
+}
+
+/* Does the runtime tell our library what it unmaps? Others have no such
+ * names. */
+static void check_reports(void)
+{
+    bool (*is_reported)(void) =
+        (bool (*)(void))dlsym(RTLD_DEFAULT, "ucsi_unmap_is_reported");
+    _Atomic uint64_t *clock = dlsym(RTLD_DEFAULT, "ucsi_unmap_clock");
+    char             *pages = map_pages(NULL, MC_MIB);
+    uint64_t          before;
+
+    if ((is_reported == NULL) || (clock == NULL)) {
+        munmap(pages, MC_MIB);
+        return;
+    }
+    mc_check(is_reported(), "Open MPI does not say that it reports unmaps");
+    before = *clock;
+    munmap(pages, MC_MIB);
+    mc_check(*clock != before, "munmap was not reported");
+    before = *clock;
+    pages = malloc(64 * MC_MIB);
+    mc_fill(pages, 1, 1); /* or the compiler leaves out both calls */
+    free(pages);
+    mc_check(*clock != before, "free was not reported");
+}
+
+/* Buffers that are unmapped and mapped again at the same place, between
+ * messages: what the library keeps about the old pages must not be used. */
+static void scene_remap(const struct mc *mc)
+{
+    enum { COUNT = 60 };
+    const size_t length = 3 * MC_MIB + 4096;
+    int          peer = mc->rank ^ 1, again = 0;
+    char        *buffer = NULL, *before;
+
+    check_reports();
+    for (int i = 0; (peer < mc->size) && (i < COUNT); i++) {
+        before = buffer;
+        buffer = map_pages(before, length);
+        again += (buffer == before);
+        if ((mc->rank + i) % 2 == 0) {
+            mc_fill(buffer, length, mc_seed(mc->rank, peer, (uint64_t)i));
+            MPI_Send(buffer, (int)length, MPI_BYTE, peer, 8, mc->comm);
+        } else {
+            MPI_Recv(buffer, (int)length, MPI_BYTE, peer, 8, mc->comm,
+                     MPI_STATUS_IGNORE);
+            mc_verify(buffer, length, mc_seed(peer, mc->rank, (uint64_t)i),
+                      "after mapping again");
+        }
+        munmap(buffer, length);
+    }
+    mc_check((peer >= mc->size) || (again > COUNT / 2),
+             "the place was the same %d times only", again);
+}
+
 static const struct {
     const char *name;
     void (*run)(const struct mc *mc);
 } scenes[] = {{"first", scene_first},       {"compute", scene_compute},
               {"fork", scene_fork},         {"huge", scene_huge},
-              {"finalize", scene_finalize}, {"unreceived", scene_unreceived}};
+              {"finalize", scene_finalize}, {"unreceived", scene_unreceived},
+              {"remap", scene_remap}};
 
 int main(int argc, char **argv)
 {

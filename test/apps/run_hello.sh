@@ -3,34 +3,9 @@
 # The two example programs, built as a user would: make install, pkg-config or
 # plain -I and -L, C and C++, shared and static library, two compilers.
 . "${srcdir:-$(dirname "$0")/../..}/test/apps/lib.sh"
+. "$apps_src/install.sh"
 : "${CXX:=c++}"
 apps_need "${CC%% *}" "${CXX%% *}" pkg-config
-
-# Install this build into a folder of its own.
-install_ours() {
-    unset MAKEFLAGS MFLAGS MAKELEVEL
-    if ! make -C "$apps_build" install "DESTDIR=$apps_work/root" \
-        >"$apps_work/out" 2>&1; then
-        tail -n 20 "$apps_work/out" | sed 's/^/#| /'
-        apps_notok "make install" "see above"
-        apps_finish
-    fi
-    apps_ok "make install"
-    pc=$(find "$apps_work/root" -name ucx.pc -printf '%h\n' | head -n 1)
-    lib=$(find "$apps_work/root" -name libucp.so.0 -printf '%h\n' | head -n 1)
-    include=$(find "$apps_work/root" -path '*/ucp/api/ucp.h' | head -n 1)
-    include=${include%/ucp/api/ucp.h}
-    if [ -z "$pc" ] || [ -z "$lib" ] || [ -z "$include" ]; then
-        apps_notok "make install" "ucx.pc, libucp.so.0 or ucp.h is missing"
-        apps_finish
-    fi
-    PKG_CONFIG_LIBDIR=$pc
-    PKG_CONFIG_SYSROOT_DIR=$apps_work/root
-    export PKG_CONFIG_LIBDIR PKG_CONFIG_SYSROOT_DIR
-    # from here on the installed library is the right one
-    apps_path=$lib
-    apps_ucp=$(readlink -f "$lib/libucp.so.0")
-}
 
 # hello NAME SOURCE COMPILER FLAGS: compile, run, check
 hello() {
@@ -60,7 +35,7 @@ run_hello() {
 }
 
 [ "$APPS_LIBS" != ob1 ] || { apps_skip hello "no libucp"; apps_finish; }
-[ "$APPS_LIBS" != ours ] || install_ours
+[ "$APPS_LIBS" != ours ] || apps_install
 
 # libraries follow what needs them, and stay though one is used through another
 flags=$(pkg-config --cflags --libs ucx)

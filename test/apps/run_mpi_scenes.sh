@@ -7,7 +7,7 @@ apps_need mpicc mpirun
 
 apps_compile mpi_scenes "$MPICC" mpi_scenes.c mpi_util.c || apps_finish
 for np in 2 4; do
-    for scene in first fork finalize unreceived; do
+    for scene in first fork finalize unreceived remap; do
         apps_mpi "np$np" 40 $np "$apps_bin/mpi_scenes" $scene
     done
 done

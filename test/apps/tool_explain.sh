@@ -10,6 +10,7 @@ if [ "${TOOL_LIBS:-ours}" = debian ]; then
 fi
 
 run "$tool_causeway" explain
+expect "both by name" 0 out "^worker 'parent' to worker 'child'"
 expect "a lane" 0 out '^  lane 0 +sm/'
 expect "taken, with the setting" 0 out '^  taken +sm/.*\[UCX_TLS=\^sm\]'
 expect "self is refused between two" 0 out '^  refused +self/.*: '

@@ -47,14 +47,14 @@ static size_t model_need(size_t size)
 /* Memory between piece i - 1 and piece i, heads of free pieces included. */
 static size_t model_hole(const struct model *model, unsigned i)
 {
-    const struct piece *before = &model->pieces[i - 1];
     uint8_t *begin = (uint8_t *)ucs_align_up((uintptr_t)model->memory, 16);
     uint8_t *end =
         (uint8_t *)(((uintptr_t)model->memory + model->size) & ~(uintptr_t)15) -
         HEAD_BYTES;
 
     if (i > 0) {
-        begin = before->bytes - HEAD_BYTES + before->taken;
+        begin = model->pieces[i - 1].bytes - HEAD_BYTES +
+                model->pieces[i - 1].taken;
     }
     if (i < model->count) {
         end = model->pieces[i].bytes - HEAD_BYTES;

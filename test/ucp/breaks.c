@@ -130,6 +130,13 @@ static void judge(struct play *play, const struct way *way,
                              play->sides[side].close)));
         }
     }
+    for (int side = 0; (way->outcome != CUT) && (side < 2); ++side) {
+        if (play->pair.error_count[side] != 0) {
+            play_problem(play, "%c's error handler is told: %s",
+                         (side == 0) ? 'S' : 'R',
+                         ucs_status_string(play->pair.error_status[side]));
+        }
+    }
     if ((way->outcome == LIE) && (play->pair.workers[copy->to]->bad_ids ==
                                   play->sides[copy->to].bad_ids)) {
         play_problem(play, "%c has not counted it",

@@ -10,6 +10,7 @@ int main(int argc, char **argv)
             &address_suite,
             &arrows_eager_suite,
             &arrows_pipeline_suite,
+            &buffered_death_suite,
             &buffered_one_suite,
             &buffered_pipeline_suite,
             &buffered_suite,

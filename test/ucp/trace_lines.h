@@ -17,6 +17,7 @@ struct trace_line {
     uint64_t ts;
     uint64_t dur;
     uint64_t bytes;
+    bool     has_tag;
     char     name[128];
     char     cat[16];
     char     id[32];
@@ -72,6 +73,7 @@ static inline struct trace_line trace_line_read(const char *text)
     };
     char ph[2];
 
+    line.has_tag = (strstr(text, "\"tag\":") != NULL);
     trace_text(text, "ph", ph, sizeof(ph));
     line.ph = ph[0];
     trace_text(text, "name", line.name, sizeof(line.name));

@@ -74,6 +74,7 @@ extern struct test_suite conform_flush_suite;
 extern struct test_suite conform_keep_suite;
 extern struct test_suite conform_order_suite;
 extern struct test_suite conform_pending_suite;
+extern struct test_suite conform_rights_suite;
 extern struct test_suite conform_rma_suite;
 extern struct test_suite conform_teardown_suite;
 extern struct test_suite conform_wakeup_suite;

@@ -131,7 +131,7 @@ static void address__of_two_interfaces_differ(const struct test_param *param)
         struct host *other = calloc(1, sizeof(*other));
         char         reason[UCT_REASON_BYTES_MAX];
 
-        conform_must(host_open(other, world.here->tl, false, reason), "open");
+        conform_must(host_open(other, world.param, false, reason), "open");
         host_answer(other, &rpc);
         host_close(other);
         free(other);

@@ -17,11 +17,14 @@ uint64_t host_random(struct host *host)
     return mix ^ (mix >> 31);
 }
 
-static ucs_status_t host_open_iface(struct host *host, bool wakeup)
+static ucs_status_t host_open_iface(struct host                *host,
+                                    const struct conform_param *param,
+                                    bool                        wakeup)
 {
     const struct uct_iface_params params = {
         .source_end       = host_source_end,
         .source_end_arg   = host,
+        .names            = param->names,
         .wakeup           = wakeup,
         .failure_bound_ns = CONFORM_FAILURE_S * 1000000000ull,
     };
@@ -37,12 +40,13 @@ static ucs_status_t host_open_iface(struct host *host, bool wakeup)
     return UCS_OK;
 }
 
-ucs_status_t host_open(struct host *host, const struct uct_transport *tl,
+ucs_status_t host_open(struct host *host, const struct conform_param *param,
                        bool wakeup, char *reason)
 {
-    struct uct_device device;
-    unsigned          count = 1;
-    ucs_status_t      status;
+    const struct uct_transport *tl    = param->transport;
+    unsigned                    count = 1;
+    struct uct_device           device;
+    ucs_status_t                status;
 
     memset(host, 0, sizeof(*host));
     host->tl = tl;
@@ -54,7 +58,7 @@ ucs_status_t host_open(struct host *host, const struct uct_transport *tl,
     if (status != UCS_OK) {
         return status;
     }
-    status = host_open_iface(host, wakeup);
+    status = host_open_iface(host, param, wakeup);
     if (status != UCS_OK) {
         ucti_md_close(host->md);
         return status;
@@ -206,6 +210,10 @@ void host_answer(struct host *host, struct rpc *rpc)
         break;
     case RPC_REGION_WRITE:
         memcpy(host_region(host, rpc), rpc->bytes, rpc->size_bytes);
+        break;
+    case RPC_RIGHTS:
+        rpc->a = host->lanes[rpc->a].ep->rights |
+                 (uint64_t)host->lanes[rpc->a].ep->peer_rights << 8;
         break;
     case RPC_SLEEPY:
         host->is_sleepy = (rpc->a != 0);

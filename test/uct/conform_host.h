@@ -33,10 +33,12 @@ enum conform_am_id {
     AM_NOBODY  = 29, /* no handler */
 };
 
-/* Transport and number of processes: the value of a test_param. */
+/* Transport and number of processes: the value of a test_param.
+ * names  what chose the transport, as in uct_iface_params */
 struct conform_param {
-    const struct uct_transport *transport;
-    unsigned                    process_count;
+    const struct uct_transport   *transport;
+    unsigned                      process_count;
+    const struct ucs_config_list *names;
 };
 
 /* What a host received, as others may see it. */
@@ -162,6 +164,7 @@ enum rpc_op {
     RPC_REGION,       /* expose the region with access a: rkey, address */
     RPC_REGION_READ,  /* up to CONFORM_RPC_BYTES at offset a */
     RPC_REGION_WRITE, /* bytes at offset a */
+    RPC_RIGHTS,       /* of lane a: rights, peer_rights << 8 */
     RPC_SLEEPY,       /* a: 1 sleep on the descriptor whenever idle */
     RPC_DESTROY,      /* destroy all lanes */
     RPC_LEAVE,        /* destroy all lanes, close everything, end */
@@ -202,7 +205,7 @@ size_t       lane_payload_max(const struct lane *lane, enum lane_kind kind);
 bool         lane_has(const struct lane *lane, enum lane_kind kind);
 
 /* conform_host.c: an interface, and what rpc makes it do */
-ucs_status_t host_open(struct host *host, const struct uct_transport *tl,
+ucs_status_t host_open(struct host *host, const struct conform_param *param,
                        bool wakeup, char *reason);
 void         host_close(struct host *host);
 bool         host_step(struct host *host);

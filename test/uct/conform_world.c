@@ -100,7 +100,7 @@ static _Noreturn void peer_main(const struct conform_param *param, bool wakeup,
     unsigned     idle = 0;
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (host_open(host, param->transport, wakeup, reason) != UCS_OK) {
+    if (host_open(host, param, wakeup, reason) != UCS_OK) {
         _exit(2);
     }
     host->random = seed;
@@ -155,7 +155,7 @@ static void world_open_there(struct world *world, bool wakeup, char *reason)
         memcpy(world->there->address, here->address, sizeof(here->address));
     } else {
         conform_must(
-            host_open(world->there, world->param->transport, wakeup, reason),
+            host_open(world->there, world->param, wakeup, reason),
             "open the other side");
     }
     world->there->random = test_random();
@@ -175,7 +175,7 @@ void world_open(struct world *world, const struct test_param *param,
         world_fork(world, wakeup);
     }
     world->here = calloc(1, sizeof(*world->here));
-    status = host_open(world->here, world->param->transport, wakeup, reason);
+    status = host_open(world->here, world->param, wakeup, reason);
     if (status == UCS_ERR_NO_DEVICE) {
         world_kill(world);
         test_skip("no device: %s", reason);

@@ -43,11 +43,13 @@ iface__attributes_follow_the_settings(const struct test_param *param)
     ck_assert_int_eq(setenv("UCX_SM_CHUNK_SIZE", "64k", 1), 0);
     ck_assert_int_eq(setenv("UCX_SM_CHUNK_COUNT", "20", 1), 0);
     ck_assert_int_eq(setenv("UCX_SM_POLL_CHANNELS", "5", 1), 0);
+    ck_assert_int_eq(setenv("UCX_SM_CMA", "n", 1), 0);
     sm_end_open(&end, false);
     ck_assert_uint_eq(end.attr.am.bcopy_bytes_max, 65536);
     ck_assert_uint_eq(end.attr.am.zcopy_bytes_max, 65536);
     ck_assert_uint_eq(end.attr.address_bytes, UCT_SM_ADDRESS_BYTES);
     ck_assert_uint_eq(end.attr.put.bcopy_bytes_max, 0);
+    ck_assert_uint_eq(end.attr.get.zcopy_bytes_max, 0);
     ck_assert_uint_eq(end.sm->options.poll_channels, 5);
     ck_assert_uint_eq(uct_sm_pool_free_count(&end.sm->segment.pool), 20);
     end.ep = sm_end_connect(&end, &end);

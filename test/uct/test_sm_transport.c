@@ -18,6 +18,7 @@ static void transport__has_the_names_of_ucx(const struct test_param *param)
         ck_assert(ucti_transport_has_name(&uct_sm_transport, names[index]));
     }
     ck_assert(!ucti_transport_has_name(&uct_sm_transport, "cma"));
+    ck_assert(ucti_transport_knows_name(&uct_sm_transport, "cma"));
     ck_assert(!ucti_transport_has_name(&uct_sm_transport, "self"));
 }
 
@@ -44,7 +45,9 @@ static void transport__says_what_it_can(const struct test_param *param)
     ck_assert(ucti_transport_can(&uct_sm_transport, UCT_CAP_AM_ZCOPY));
     ck_assert(ucti_transport_can(&uct_sm_transport, UCT_CAP_KEEP));
     ck_assert(ucti_transport_can(&uct_sm_transport, UCT_CAP_WAKEUP));
-    ck_assert(!ucti_transport_can(&uct_sm_transport, UCT_CAP_PUT_SHORT));
+    ck_assert(ucti_transport_can(&uct_sm_transport, UCT_CAP_PUT_ZCOPY));
+    ck_assert(ucti_transport_can(&uct_sm_transport, UCT_CAP_GET_ZCOPY));
+    ck_assert(!ucti_transport_can(&uct_sm_transport, UCT_CAP_ATOMIC));
 }
 
 static const struct test_case transport_cases[] = {

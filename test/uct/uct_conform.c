@@ -11,24 +11,37 @@
  * TEST_LONG=1 makes the long loops ten times longer (test_rounds). */
 #include <stdio.h>
 
+#include "ucs/config.h"
 #include "uct/conform.h"
 
 enum { PARAM_COUNT_MAX = 2 * 40 };
+/* UCX's name for shared memory without copies between processes: whoever
+ * knows it is tested once more under it. */
+#define WITHOUT_CMA "posix"
 
 static struct conform_param values[PARAM_COUNT_MAX];
 static char                 names[PARAM_COUNT_MAX][UCT_NAME_BYTES_MAX + 4];
+/* What UCX_TLS would be. */
+static struct {
+    char                   name[UCT_NAME_BYTES_MAX];
+    char                  *text;
+    struct ucs_config_list list;
+} chosen[PARAM_COUNT_MAX];
 /* All; and those with two processes only, for tests in which one dies. */
 static struct test_param params_all[PARAM_COUNT_MAX + 1];
 static struct test_param params_two[PARAM_COUNT_MAX + 1];
+/* All, and once more by names that mean less than the whole transport. */
+static struct test_param params_parts[PARAM_COUNT_MAX + 1];
 
 /* Does an interface of it reach only itself? Opens one to ask. */
 static bool is_self_only(const struct uct_transport *tl)
 {
-    struct host *host = calloc(1, sizeof(*host));
-    char         reason[UCT_REASON_BYTES_MAX];
-    bool         is_self = false;
+    const struct conform_param param = {.transport = tl};
+    struct host               *host  = calloc(1, sizeof(*host));
+    char                       reason[UCT_REASON_BYTES_MAX];
+    bool                       is_self = false;
 
-    if (host_open(host, tl, false, reason) == UCS_OK) {
+    if (host_open(host, &param, false, reason) == UCS_OK) {
         is_self = (host->attr.flags & UCT_IFACE_SELF_ONLY) != 0;
         host_close(host);
     }
@@ -36,19 +49,30 @@ static bool is_self_only(const struct uct_transport *tl)
     return is_self;
 }
 
-static void add_param(const struct uct_transport *tl, unsigned process_count)
+/* name: the transport's, or one that means a part of it. */
+static void add_param(const struct uct_transport *tl, const char *name,
+                      unsigned process_count)
 {
-    static unsigned count, count_two;
+    static unsigned count, count_all, count_two;
+    bool            is_whole = (strcmp(name, tl->name) == 0);
 
     if (count == PARAM_COUNT_MAX) {
         return;
     }
-    values[count] = (struct conform_param){tl, process_count};
-    (void)snprintf(names[count], sizeof(names[count]), "%s.%u", tl->name,
+    (void)snprintf(chosen[count].name, sizeof(chosen[count].name), "%s", name);
+    chosen[count].text = chosen[count].name;
+    chosen[count].list =
+        (struct ucs_config_list){&chosen[count].text, 1, false};
+    values[count] =
+        (struct conform_param){tl, process_count, &chosen[count].list};
+    (void)snprintf(names[count], sizeof(names[count]), "%s.%u", name,
                    process_count);
-    params_all[count] = (struct test_param){names[count], &values[count]};
-    if (process_count == 2) {
-        params_two[count_two++] = params_all[count];
+    params_parts[count] = (struct test_param){names[count], &values[count]};
+    if (is_whole) {
+        params_all[count_all++] = params_parts[count];
+    }
+    if (is_whole && (process_count == 2)) {
+        params_two[count_two++] = params_parts[count];
     }
     ++count;
 }
@@ -56,10 +80,10 @@ static void add_param(const struct uct_transport *tl, unsigned process_count)
 int main(int argc, char **argv)
 {
     struct test_suite *const suites[] = {
-        &conform_address_suite, &conform_am_suite,      &conform_order_suite,
-        &conform_pending_suite, &conform_zcopy_suite,   &conform_rma_suite,
-        &conform_atomic_suite,  &conform_flush_suite,   &conform_keep_suite,
-        &conform_wakeup_suite,  &conform_teardown_suite};
+        &conform_address_suite, &conform_am_suite,     &conform_order_suite,
+        &conform_pending_suite, &conform_zcopy_suite,  &conform_rma_suite,
+        &conform_rights_suite,  &conform_atomic_suite, &conform_flush_suite,
+        &conform_keep_suite,    &conform_wakeup_suite, &conform_teardown_suite};
     const struct test_suite *list[UCS_ARRAY_COUNT(suites) + 2] = {NULL};
     const struct uct_transport *const *next;
     unsigned                           index;
@@ -67,9 +91,13 @@ int main(int argc, char **argv)
     (void)setenv("UCX_MODULE_DIR", CONFORM_MODULE_DIR, 0);
     /* Before the runner takes the UCX_* variables away. */
     for (next = ucti_transports(); *next != NULL; ++next) {
-        add_param(*next, 1);
+        add_param(*next, (*next)->name, 1);
         if (!is_self_only(*next)) {
-            add_param(*next, 2);
+            add_param(*next, (*next)->name, 2);
+        }
+        if (ucti_transport_has_name(*next, WITHOUT_CMA)) {
+            add_param(*next, WITHOUT_CMA, 1);
+            add_param(*next, WITHOUT_CMA, 2);
         }
     }
     (void)fputs(ucti_modules_report(), stderr);
@@ -77,7 +105,12 @@ int main(int argc, char **argv)
         suites[index]->params = params_all;
         list[index]           = suites[index];
     }
-    conform_faults_suite.params = params_two;
+    /* What may differ without a part. */
+    conform_address_suite.params = params_parts;
+    conform_am_suite.params      = params_parts;
+    conform_rights_suite.params  = params_parts;
+    conform_rma_suite.params     = params_parts;
+    conform_faults_suite.params  = params_two;
     if (params_two[0].name != NULL) {
         list[index] = &conform_faults_suite;
     }

@@ -29,6 +29,7 @@ static uint32_t trace_add_row(struct ucp_trace *trace, const char *name)
 static void trace_free(struct ucp_trace *trace)
 {
     ucp_trace_ifaces_free(trace);
+    free(trace->flights);
     free(trace->rows);
     free(trace->events);
     free(trace);
@@ -49,7 +50,8 @@ void ucp_trace_open(struct ucp_worker *worker)
     }
     trace->worker = worker;
     trace->events = calloc(UCP_TRACE_EVENT_COUNT_MAX, sizeof(*trace->events));
-    if ((trace->events == NULL) || !ucp_trace_file_join(trace, pattern)) {
+    if ((trace->events == NULL) || !ucp_trace_flights_init(trace) ||
+        !ucp_trace_file_join(trace, pattern)) {
         trace_free(trace);
         return;
     }

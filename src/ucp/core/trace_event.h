@@ -11,6 +11,7 @@
 
 enum ucp_trace_limit {
     UCP_TRACE_EVENT_COUNT_MAX = 8192, /* then they are written out: guess */
+    UCP_TRACE_FLIGHT_COUNT    = 256,  /* more at a time go unseen: guess */
 };
 
 enum ucp_trace_kind {
@@ -20,11 +21,13 @@ enum ucp_trace_kind {
     UCP_TRACE_REMOTE,  /* put, get, atomic, flush */
     UCP_TRACE_BEGIN,   /* a request is handed in; begin_ns only */
     UCP_TRACE_END,     /* it is complete */
+    UCP_TRACE_LEAVE,   /* a transport goes on alone; begin_ns only */
+    UCP_TRACE_LAND,    /* its operation is complete */
     UCP_TRACE_WRITE,   /* the trace itself was written out */
 };
 
 /* id      SEND, RECEIVE: the same on both sides, 0: none;
- *         BEGIN, END: of the request
+ *         BEGIN, END: of the request; LEAVE, LAND: of the flight
  * bytes   of the user's data
  * name    of the message, the operation
  * proto   whose step or message it is, NULL: nobody's
@@ -59,6 +62,7 @@ struct ucp_trace_row {
 };
 
 struct ucp_trace_iface;
+struct ucp_trace_flight;
 
 /* link        in the file's list
  * count       events written down; WRITTEN: release, pairs with the acquire of
@@ -66,19 +70,22 @@ struct ucp_trace_iface;
  * done_count  of them, written out
  * rows        [row_count]; ep->trace_row is an index
  * proto       whose step runs, NULL: none
- * step_bytes  that it has sent */
+ * step_bytes  that it has sent
+ * flights     [UCP_TRACE_FLIGHT_COUNT]; flight_free: list of those not used */
 struct ucp_trace {
-    struct ucs_list         link;
-    struct ucp_worker      *worker;
-    _Atomic unsigned        count;
-    unsigned                done_count;
-    struct ucp_trace_event *events;
-    struct ucp_trace_row   *rows;
-    unsigned                row_count;
-    unsigned                iface_count;
-    struct ucp_trace_iface *ifaces[UCP_DEVICE_COUNT_MAX];
-    const char             *proto;
-    uint64_t                step_bytes;
+    struct ucs_list          link;
+    struct ucp_worker       *worker;
+    _Atomic unsigned         count;
+    unsigned                 done_count;
+    struct ucp_trace_event  *events;
+    struct ucp_trace_row    *rows;
+    unsigned                 row_count;
+    unsigned                 iface_count;
+    struct ucp_trace_iface  *ifaces[UCP_DEVICE_COUNT_MAX];
+    const char              *proto;
+    uint64_t                 step_bytes;
+    struct ucp_trace_flight *flights;
+    struct ucp_trace_flight *flight_free;
 };
 
 /* Write one event down. */
@@ -91,6 +98,9 @@ static inline struct ucp_trace_row *ucp_trace_row_of(struct ucp_trace    *trace,
 {
     return &trace->rows[(ep == NULL) ? 0 : ep->trace_row];
 }
+
+/* In trace_flight.c. @return false: no memory. */
+bool ucp_trace_flights_init(struct ucp_trace *trace);
 
 /* In trace_lane.c: stand between an endpoint and its lane; and the end. */
 void ucp_trace_lane(struct ucp_trace *trace, struct uct_ep *lane);

@@ -206,20 +206,21 @@ static void text_arrow(const struct ucp_trace_event *event)
     text_end();
 }
 
-/* A request: an own line of the picture, from its begin to its end. */
-static void text_request(const struct ucp_trace_event *event)
+/* A request, or a flight: an own line of the picture, from begin to end. */
+static void text_span(const struct ucp_trace_event *event, char phase,
+                      const char *category)
 {
-    text_begin((event->kind == UCP_TRACE_BEGIN) ? 'b' : 'e', event->row);
+    text_begin(phase, event->row);
     text_time("ts", event->begin_ns);
     text_string("name", event->name);
-    text_string("cat", "request");
+    text_string("cat", category);
     ucsi_strbuf_appendf(&file.text, ",\"id2\":{\"local\":\"0x%" PRIx64 "\"}",
                         event->id);
     text_args(event);
     text_end();
 }
 
-static void text_event(const struct ucp_trace_event *event)
+static void text_box(const struct ucp_trace_event *event)
 {
     static const char *const categories[] = {
         [UCP_TRACE_STEP] = "step",       [UCP_TRACE_SEND] = "send",
@@ -227,10 +228,6 @@ static void text_event(const struct ucp_trace_event *event)
         [UCP_TRACE_WRITE] = "trace",
     };
 
-    if ((event->kind == UCP_TRACE_BEGIN) || (event->kind == UCP_TRACE_END)) {
-        text_request(event);
-        return;
-    }
     text_begin('X', event->row);
     text_time("ts", event->begin_ns);
     text_time("dur", event->end_ns - event->begin_ns);
@@ -239,6 +236,31 @@ static void text_event(const struct ucp_trace_event *event)
     text_args(event);
     text_end();
     text_arrow(event);
+}
+
+static void text_event(const struct ucp_trace_event *event)
+{
+    switch (event->kind) {
+    case UCP_TRACE_BEGIN:
+        text_span(event, 'b', "request");
+        break;
+    case UCP_TRACE_END:
+        text_span(event, 'e', "request");
+        break;
+    case UCP_TRACE_LEAVE:
+        text_span(event, 'b', "flight");
+        break;
+    case UCP_TRACE_LAND:
+        text_span(event, 'e', "flight");
+        break;
+    case UCP_TRACE_STEP:
+    case UCP_TRACE_SEND:
+    case UCP_TRACE_RECEIVE:
+    case UCP_TRACE_REMOTE:
+    case UCP_TRACE_WRITE:
+        text_box(event);
+        break;
+    }
 }
 
 /* What was recorded since the last time. */

@@ -11,6 +11,7 @@
  * knows of it. */
 #include "ucp/core/trace_lane.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,7 +98,7 @@ void ucp_trace_op_begin(struct ucp_trace_op *op, struct uct_ep *lane,
         .name     = name,
         .op       = name,
         .proto    = op->trace->proto,
-        .lane     = op->real->name,
+        .lane     = op->iface->name,
         .row      = ucp_trace_row_of(op->trace, op->ep)->row,
         .begin_ns = ucsi_clock_ns(),
     };
@@ -212,14 +213,17 @@ static ucs_status_t trace_am_zcopy(struct uct_ep *lane, uint8_t am_id,
                                    unsigned flags)
 {
     size_t length = header_length + ucp_trace_iov_bytes(iov, iov_count);
-    struct ucp_trace_op op;
-    ucs_status_t        status;
+    struct ucp_trace_flight *flight;
+    struct ucp_trace_op      op;
+    ucs_status_t             status;
 
     trace_send_begin(&op, lane, am_id, "am_zcopy");
     trace_header(&op, header, header_length);
+    req    = ucp_trace_flight_get(&op, req, &flight);
     status = op.real->am_zcopy(lane, am_id, header, header_length, iov,
                                iov_count, req, flags);
     trace_send_end(&op, length, status);
+    ucp_trace_flight_leave(&op, flight, status);
     return status;
 }
 
@@ -313,6 +317,8 @@ void ucp_trace_iface(struct ucp_worker_iface *wiface)
     }
     iface->iface = wiface->iface;
     iface->real  = wiface->iface->transport;
+    (void)snprintf(iface->name, sizeof(iface->name), "%s/%s", iface->real->name,
+                   wiface->iface->md->device.name);
     trace_messages_init(&iface->traced, iface->real);
     ucp_trace_remote_init(&iface->traced, iface->real);
     for (unsigned id = 0; id < UCT_AM_ID_COUNT; ++id) {

@@ -19,11 +19,13 @@ struct ucp_trace_handler {
     uint8_t           am_id;
 };
 
-/* traced  what endpoints of the interface have instead of real */
+/* traced  what endpoints of the interface have instead of real
+ * name    transport and device */
 struct ucp_trace_iface {
     struct uct_transport        traced;
     const struct uct_transport *real;
     struct uct_iface           *iface;
+    char                        name[2 * UCT_NAME_BYTES_MAX];
     struct ucp_trace_handler    handlers[UCT_AM_ID_COUNT];
 };
 
@@ -53,6 +55,18 @@ void ucp_trace_op_end(struct ucp_trace_op *op, ucs_status_t status);
 
 /* The bytes of all pieces. */
 size_t ucp_trace_iov_bytes(const struct uct_iov *iov, unsigned count);
+
+/* See a completion first: what to pass to the transport instead of req.
+ * @param flight_p  For ucp_trace_flight_leave(); NULL when req is NULL, or too
+ *                  many are in progress: then this one is not seen. */
+struct uct_req *ucp_trace_flight_get(struct ucp_trace_op      *op,
+                                     struct uct_req           *req,
+                                     struct ucp_trace_flight **flight_p);
+
+/* The transport has answered. */
+void ucp_trace_flight_leave(const struct ucp_trace_op *op,
+                            struct ucp_trace_flight   *flight,
+                            ucs_status_t               status);
 
 /* Put the operations on remote memory of a traced transport in place. */
 void ucp_trace_remote_init(struct uct_transport       *traced,

@@ -39,14 +39,17 @@ static ucs_status_t trace_put_zcopy(struct uct_ep        *lane,
                                     const struct uct_rkey *rkey,
                                     struct uct_req *req, unsigned flags)
 {
-    struct ucp_trace_op op;
-    ucs_status_t        status;
+    struct ucp_trace_flight *flight;
+    struct ucp_trace_op      op;
+    ucs_status_t             status;
 
     ucp_trace_op_begin(&op, lane, "put_zcopy");
     op.event.bytes = ucp_trace_iov_bytes(iov, iov_count);
+    req            = ucp_trace_flight_get(&op, req, &flight);
     status = op.real->put_zcopy(lane, iov, iov_count, remote_address, rkey, req,
                                 flags);
     ucp_trace_op_end(&op, status);
+    ucp_trace_flight_leave(&op, flight, status);
     return status;
 }
 
@@ -55,14 +58,17 @@ static ucs_status_t trace_get_bcopy(struct uct_ep *lane, void *buffer,
                                     const struct uct_rkey *rkey,
                                     struct uct_req *req, unsigned flags)
 {
-    struct ucp_trace_op op;
-    ucs_status_t        status;
+    struct ucp_trace_flight *flight;
+    struct ucp_trace_op      op;
+    ucs_status_t             status;
 
     ucp_trace_op_begin(&op, lane, "get_bcopy");
     op.event.bytes = length;
+    req            = ucp_trace_flight_get(&op, req, &flight);
     status = op.real->get_bcopy(lane, buffer, length, remote_address, rkey, req,
                                 flags);
     ucp_trace_op_end(&op, status);
+    ucp_trace_flight_leave(&op, flight, status);
     return status;
 }
 
@@ -72,14 +78,17 @@ static ucs_status_t trace_get_zcopy(struct uct_ep        *lane,
                                     const struct uct_rkey *rkey,
                                     struct uct_req *req, unsigned flags)
 {
-    struct ucp_trace_op op;
-    ucs_status_t        status;
+    struct ucp_trace_flight *flight;
+    struct ucp_trace_op      op;
+    ucs_status_t             status;
 
     ucp_trace_op_begin(&op, lane, "get_zcopy");
     op.event.bytes = ucp_trace_iov_bytes(iov, iov_count);
+    req            = ucp_trace_flight_get(&op, req, &flight);
     status = op.real->get_zcopy(lane, iov, iov_count, remote_address, rkey, req,
                                 flags);
     ucp_trace_op_end(&op, status);
+    ucp_trace_flight_leave(&op, flight, status);
     return status;
 }
 
@@ -89,25 +98,31 @@ static ucs_status_t trace_atomic(struct uct_ep           *lane,
                                  const struct uct_rkey   *rkey,
                                  struct uct_req *req, unsigned flags)
 {
-    struct ucp_trace_op op;
-    ucs_status_t        status;
+    struct ucp_trace_flight *flight;
+    struct ucp_trace_op      op;
+    ucs_status_t             status;
 
     ucp_trace_op_begin(&op, lane, "atomic");
     op.event.bytes = atomic->size_bytes;
+    req            = ucp_trace_flight_get(&op, req, &flight);
     status = op.real->atomic(lane, atomic, remote_address, rkey, req, flags);
     ucp_trace_op_end(&op, status);
+    ucp_trace_flight_leave(&op, flight, status);
     return status;
 }
 
 static ucs_status_t trace_ep_flush(struct uct_ep *lane, struct uct_req *req,
                                    unsigned flags)
 {
-    struct ucp_trace_op op;
-    ucs_status_t        status;
+    struct ucp_trace_flight *flight;
+    struct ucp_trace_op      op;
+    ucs_status_t             status;
 
     ucp_trace_op_begin(&op, lane, "flush");
+    req    = ucp_trace_flight_get(&op, req, &flight);
     status = op.real->ep_flush(lane, req, flags);
     ucp_trace_op_end(&op, status);
+    ucp_trace_flight_leave(&op, flight, status);
     return status;
 }
 

@@ -166,6 +166,10 @@ void ucp_peer_stand_in(const struct ucp_ep *gone, struct uct_source *source)
         return;
     }
     ep->flags |= UCP_EP_FOLLOWS;
+    /* The rest of an eager message belongs to nobody now, but it comes. */
+    ep->eager              = gone->eager;
+    ep->eager.recv         = NULL;
+    ep->eager.unexpected   = NULL;
     ep->source             = source;
     source->user           = ep;
     peer->eps[gone->index] = ep;

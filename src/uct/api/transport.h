@@ -191,7 +191,8 @@ struct uct_transport {
 
     /* Remote memory; the same answers. Bounds and rights are checked against
      * the region that rkey names: UCS_ERR_INVALID_ADDR. Without the right in
-     * uct_ep.rights: UCS_ERR_UNSUPPORTED. */
+     * uct_ep.rights: UCS_ERR_UNSUPPORTED. Operations of one endpoint may land
+     * in any order; a flush puts later ones behind it. */
     ucs_status_t (*put_short)(struct uct_ep *ep, const void *buffer,
                               size_t length, uint64_t remote_address,
                               const struct uct_rkey *rkey, unsigned flags);

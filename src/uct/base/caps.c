@@ -89,9 +89,9 @@ static void caps_add_rma_cost(struct caps_text *out, const char *name,
 
 static void caps_add_flags(struct caps_text *out, unsigned flags)
 {
-    static const char *const names[] = {"intra_node", "self_only",
-                                        "put_before_am", "poll_is_syscall",
-                                        "put_done_at_target"};
+    static const char *const names[] = {"intra_node",         "self_only",
+                                        "put_before_am",      "poll_is_syscall",
+                                        "put_done_at_target", "zcopy_copies"};
     unsigned                 index;
 
     caps_add(out, "flags:");

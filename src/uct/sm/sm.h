@@ -4,6 +4,7 @@
 #ifndef UCT_SM_H_
 #define UCT_SM_H_
 
+#include "uct/sm/sm_cma.h"
 #include "uct/sm/sm_types.h"
 
 static inline struct uct_sm_iface *uct_sm_iface_of(const struct uct_iface *base)
@@ -41,7 +42,29 @@ bool uct_sm_send_close(struct uct_sm_ep *ep);
 /* For ucti_pending_serve(). */
 bool uct_sm_may_send(struct uct_ep *base);
 
+/* ---- sm_rights.c: who may read and write whose memory ---- */
+/* What may be tried at all? names as in uct_iface_params. */
+void uct_sm_rights_init(struct uct_sm_iface          *iface,
+                        const struct ucs_config_list *names);
+/* Try it on this peer, before its channel is claimed. */
+void uct_sm_rights_probe(struct uct_sm_peer           *peer,
+                         const struct uct_sm_identity *identity);
+/* Is the process of that number still the peer? As uct_sm_cma_identify(). */
+UCS_MUST_USE ucs_status_t uct_sm_peer_identify(const struct uct_sm_peer *peer);
+/* Copy what its peer has into an endpoint. */
+void uct_sm_rights_show(struct uct_sm_ep *ep);
+/* A sender says what it may do to us: if it is a peer too, note it there. */
+void uct_sm_rights_told(struct uct_sm_iface        *iface,
+                        const struct uct_sm_sender *sender);
+/* Has this new peer a channel to us, that says so already? */
+void uct_sm_rights_ask(struct uct_sm_peer *peer);
+/* What was allowed is refused now, with that error. */
+void uct_sm_rights_lose(struct uct_sm_peer *peer, int error);
+
 /* ---- sm_peer.c: those we send to ---- */
+/* @return NULL: none of that id. */
+struct uct_sm_peer *uct_sm_peer_find(struct uct_sm_iface *iface,
+                                     uint64_t             segment_id);
 /* Find or make the peer of an address. @return NULL: no memory. */
 struct uct_sm_peer *uct_sm_peer_get(struct uct_sm_iface         *iface,
                                     const struct uct_sm_address *address);

@@ -108,6 +108,7 @@ struct uct_sm_channel *uct_sm_channel_meet(struct uct_sm_iface *iface,
     channel_watch(iface, channel);
     iface->channels[index] = channel;
     ++iface->channel_count;
+    uct_sm_rights_told(iface, &channel->sender);
     return channel;
 }
 

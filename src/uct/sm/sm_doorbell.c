@@ -426,7 +426,8 @@ ucs_status_t uct_sm_arm(struct uct_iface *base)
     if (iface->is_armed) {
         uct_sm_disarm(iface);
     }
-    if (iface->look_wanted || doorbell_has_messages(iface)) {
+    if (iface->look_wanted || !ucs_list_is_empty(&iface->copies.eps) ||
+        doorbell_has_messages(iface)) {
         return UCS_ERR_BUSY;
     }
     while (read(iface->bell[0], bytes, sizeof(bytes)) > 0) {

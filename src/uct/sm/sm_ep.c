@@ -34,6 +34,8 @@ ucs_status_t uct_sm_ep_create(struct uct_iface           *base,
         return UCS_ERR_NO_MEMORY;
     }
     ucti_ep_init(&ep->base, base, params);
+    uct_inflight_init(&ep->inflight);
+    uct_sm_rights_show(ep);
     ucs_list_add_tail(&ep->peer->eps, &ep->link);
     *ep_p = &ep->base;
     return UCS_OK;
@@ -46,6 +48,8 @@ void uct_sm_ep_destroy(struct uct_ep *base)
     struct uct_sm_iface *iface = peer->iface;
 
     ucti_ep_cleanup(base);
+    uct_sm_copies_stop(ep);
+    ucti_inflight_cleanup(&ep->inflight);
     ucs_list_remove(&ep->link);
     if (ep->is_ready && (peer->state == UCT_SM_PEER_READY) &&
         (getpid() == iface->process_id)) {

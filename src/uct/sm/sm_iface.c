@@ -145,6 +145,7 @@ static struct uct_sm_iface *iface_allocate(void)
     iface->bell[0]       = -1;
     iface->bell[1]       = -1;
     iface->listener      = -1;
+    uct_sm_copies_init(&iface->copies);
     ucs_list_init(&iface->links);
     ucs_list_init(&iface->watches);
     for (index = 0; index < UCT_SM_BUCKET_COUNT; ++index) {
@@ -176,7 +177,10 @@ ucs_status_t uct_sm_iface_open(struct uct_md                 *md,
     if (status != UCS_OK) {
         goto close_segment;
     }
-    *iface_p = &iface->base;
+    uct_sm_rights_init(iface, params->names);
+    iface->base.claims.words = iface->segment.header->claims;
+    iface->base.claims.count = UCT_SM_CLAIM_COUNT;
+    *iface_p                 = &iface->base;
     return UCS_OK;
 
 close_segment:
@@ -184,6 +188,7 @@ close_segment:
 release_options:
     ucsi_config_release(&uct_sm_config_table, &iface->options);
 free_iface:
+    uct_sm_copies_cleanup(&iface->copies);
     free(iface);
     return status;
 }
@@ -215,9 +220,36 @@ void uct_sm_iface_close(struct uct_iface *base)
     uct_sm_bell_close(iface);
     ucsi_event_set_cleanup(&iface->events);
     uct_sm_segment_close(&iface->segment);
+    uct_sm_copies_cleanup(&iface->copies);
     ucsi_config_release(&uct_sm_config_table, &iface->options);
     uct_iface_cleanup(base);
     free(iface);
+}
+
+/* Put and get, as far as this interface may try them. Measured with two
+ * pinned processes: 0.4 us for both calls' entry and page look-up, 17.8 GB/s
+ * for 1 MiB in the cache, 11.4 for 16 MiB (docs/transports/sm.md). */
+static void iface_query_rma(const struct uct_sm_iface *iface,
+                            struct uct_iface_attr     *attr)
+{
+    const struct uct_op_limits limits = {
+        .bcopy_bytes_max = SIZE_MAX,
+        .zcopy_bytes_max = SIZE_MAX,
+        .iov_count_max   = UCT_SM_RMA_IOV_COUNT_MAX,
+    };
+    const struct uct_rma_cost cost = {.overhead_s    = 400e-9,
+                                      .bandwidth_Bps = 15e9};
+
+    if (iface->rights & UCT_RIGHT_PUT) {
+        attr->put                 = limits;
+        attr->put.short_bytes_max = UCT_SM_RMA_SHORT_BYTES_MAX;
+        attr->put.bcopy_bytes_max = UCT_SM_RMA_SHORT_BYTES_MAX;
+        attr->put_cost            = cost;
+    }
+    if (iface->rights & UCT_RIGHT_GET) {
+        attr->get      = limits;
+        attr->get_cost = cost;
+    }
 }
 
 void uct_sm_iface_query(const struct uct_iface *base,
@@ -234,9 +266,10 @@ void uct_sm_iface_query(const struct uct_iface *base,
     attr->cost.latency_s            = 60e-9;
     attr->cost.overhead_s           = 10e-9;
     attr->cost.bandwidth_Bps        = 12e9;
-    attr->flags                     =
-        UCT_IFACE_INTRA_NODE | UCT_IFACE_ZCOPY_COPIES;
-    attr->address_bytes             = UCT_SM_ADDRESS_BYTES;
+    attr->flags = UCT_IFACE_INTRA_NODE | UCT_IFACE_ZCOPY_COPIES |
+                  UCT_IFACE_PUT_DONE_AT_TARGET;
+    attr->address_bytes = UCT_SM_ADDRESS_BYTES;
+    iface_query_rma(iface, attr);
 }
 
 void uct_sm_iface_address(const struct uct_iface *base, uint8_t *bytes)

@@ -14,17 +14,27 @@
  * as far as the quick path sees. */
 static const _Atomic uint32_t peer_never_polled;
 
+struct uct_sm_peer *uct_sm_peer_find(struct uct_sm_iface *iface,
+                                     uint64_t             segment_id)
+{
+    struct uct_sm_peer *peer;
+
+    ucs_list_for_each (peer, &iface->peers[segment_id % UCT_SM_BUCKET_COUNT],
+                       link) {
+        if (peer->address.segment_id == segment_id) {
+            return peer;
+        }
+    }
+    return NULL;
+}
+
 struct uct_sm_peer *uct_sm_peer_get(struct uct_sm_iface         *iface,
                                     const struct uct_sm_address *address)
 {
-    struct ucs_list *bucket =
-        &iface->peers[address->segment_id % UCT_SM_BUCKET_COUNT];
-    struct uct_sm_peer *peer;
+    struct uct_sm_peer *peer = uct_sm_peer_find(iface, address->segment_id);
 
-    ucs_list_for_each (peer, bucket, link) {
-        if (peer->address.segment_id == address->segment_id) {
-            return peer;
-        }
+    if (peer != NULL) {
+        return peer;
     }
     if (posix_memalign((void **)&peer, UCT_SM_LINE_BYTES, sizeof(*peer)) != 0) {
         return NULL;
@@ -36,7 +46,8 @@ struct uct_sm_peer *uct_sm_peer_get(struct uct_sm_iface         *iface,
     peer->address = *address;
     ucs_list_init(&peer->eps);
     ucs_list_init(&peer->closing);
-    ucs_list_add_tail(bucket, &peer->link);
+    ucs_list_add_tail(&iface->peers[address->segment_id % UCT_SM_BUCKET_COUNT],
+                      &peer->link);
     return peer;
 }
 
@@ -58,7 +69,9 @@ ucs_status_t uct_sm_peer_map(struct uct_sm_peer *peer, int fd,
     if (identity->segment_id != peer->address.segment_id) {
         return UCS_ERR_UNREACHABLE; /* another one took its number */
     }
-    status = uct_sm_mapping_open(map, fd, identity, &sender);
+    uct_sm_rights_probe(peer, identity);
+    sender.rights = peer->rights;
+    status        = uct_sm_mapping_open(map, fd, identity, &sender);
     if (status != UCS_OK) {
         return status;
     }
@@ -81,6 +94,7 @@ ucs_status_t uct_sm_peer_map(struct uct_sm_peer *peer, int fd,
                                  ? (size_t)UCT_SM_SHORT_BYTES_MAX
                                  : (size_t)UCT_SM_RECORD_BYTES_MAX;
     peer->state            = UCT_SM_PEER_READY;
+    uct_sm_rights_ask(peer);
     uct_sm_doorbell_ring_slow(peer); /* the owner meets us, and watches us */
     return UCS_OK;
 }
@@ -140,6 +154,7 @@ ucs_status_t uct_sm_ep_prepare(struct uct_sm_ep *ep)
     }
     ep->control  = uct_sm_control(0, 0, index, 0);
     ep->is_ready = true;
+    uct_sm_rights_show(ep);
     return UCS_OK;
 }
 
@@ -188,10 +203,12 @@ void uct_sm_peer_gone(struct uct_sm_peer *peer, ucs_status_t status,
         ucs_list_remove(&ep->link);
         ucs_list_add_tail(&peer->eps, &ep->link);
         ep->is_ready = false;
+        uct_sm_copies_stop(ep);
         if (!is_orderly) {
-            (void)ucti_ep_fail(&ep->base, NULL, status);
+            (void)ucti_ep_fail(&ep->base, &ep->inflight, status);
         } else if (ep->base.failed == UCS_OK) {
             ep->base.failed = status;
+            (void)ucti_inflight_finish_all(&ep->inflight, status);
         }
     }
 }

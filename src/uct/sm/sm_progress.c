@@ -213,6 +213,9 @@ unsigned uct_sm_progress(struct uct_iface *base)
                                           memory_order_relaxed) != 0)) {
         count += uct_sm_doorbell_answer(iface);
     }
+    if (ucs_unlikely(!ucs_list_is_empty(&iface->copies.eps))) {
+        count += uct_sm_copies_progress(iface);
+    }
     if (ucs_unlikely(uct_iface_has_pending(base))) {
         count += ucti_pending_serve(base, uct_sm_may_send);
     }

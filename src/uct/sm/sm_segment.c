@@ -107,6 +107,7 @@ static void segment_fill(struct uct_sm_segment        *segment,
     segment->header->identity                = *identity;
     segment->header->identity.magic          = UCT_SM_MAGIC;
     segment->header->identity.layout_version = UCT_SM_LAYOUT_VERSION;
+    segment->header->identity.owner_address  = (uintptr_t)segment->base;
 }
 
 ucs_status_t uct_sm_segment_open(struct uct_sm_segment        *segment,

@@ -26,6 +26,7 @@ static ucs_status_t send_refuse(struct uct_sm_ep *ep, unsigned line_count,
     }
     ep->wants_lines = (uint8_t)line_count;
     ep->wants_chunk = is_chunk;
+    ep->wants_copy  = false;
     return uct_ep_refuse(&ep->base, flags);
 }
 
@@ -228,10 +229,15 @@ ucs_status_t uct_sm_ep_flush(struct uct_ep *base, struct uct_req *req,
 {
     struct uct_sm_ep *ep = ucs_container_of(base, struct uct_sm_ep, base);
 
-    (void)req;
     (void)flags;
-    /* What was accepted lies in the peer's segment: done. */
-    return ep->base.failed;
+    /* Messages that were accepted lie in the peer's segment: done. */
+    if ((ep->base.failed != UCS_OK) || uct_inflight_is_empty(&ep->inflight)) {
+        return ep->base.failed;
+    }
+    if (req != NULL) {
+        uct_inflight_add_finished(&ep->inflight, req);
+    }
+    return UCS_INPROGRESS;
 }
 
 bool uct_sm_send_close(struct uct_sm_ep *ep)
@@ -261,6 +267,9 @@ bool uct_sm_may_send(struct uct_ep *base)
     case UCT_SM_PEER_NEW:
     case UCT_SM_PEER_GONE:
         return true; /* to attach, or to be told */
+    }
+    if (ep->wants_copy) {
+        return peer->iface->copies.count < UCT_SM_COPY_COUNT_MAX;
     }
     return (uct_sm_ring_reserve(&peer->writer, ep->wants_lines) != NULL) &&
            (!ep->wants_chunk ||

@@ -4,10 +4,8 @@
 #include "uct/sm/sm.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "ucs/config.h"
-#include "uct/base/md.h"
+#include "uct/sm/sm_key.h"
 
 static const char *const transport_attach_names[] = {"auto", "proc", "socket",
                                                      NULL};
@@ -38,6 +36,19 @@ static const struct ucs_config_entry transport_entries[] = {
      .type_arg     = transport_attach_names,
      .doc          = "How the memory of another process is opened: through "
                      "/proc, over a socket, or as it is possible."},
+    {.name         = "CMA",
+     .default_text = "y",
+     .offset       = offsetof(struct uct_sm_options, cma),
+     .type         = UCS_CONFIG_TYPE_BOOL,
+     .doc          = "Copy long messages directly between processes "
+                     "(process_vm_readv), where the kernel allows it."},
+    {.name         = "CMA_PTRACER",
+     .default_text = "n",
+     .offset       = offsetof(struct uct_sm_options, cma_ptracer),
+     .type         = UCS_CONFIG_TYPE_BOOL,
+     .doc          = "Where yama/ptrace_scope is 1: let every process of this "
+                     "user read and write the memory of this one "
+                     "(PR_SET_PTRACER)."},
     {.name = NULL},
 };
 
@@ -59,31 +70,18 @@ static void transport_devices(struct uct_device *devices, unsigned *count_p,
     *count_p = 1;
 }
 
-static ucs_status_t transport_md_open(const struct uct_device *device,
-                                      struct uct_md          **md_p)
-{
-    struct uct_md *md = calloc(1, sizeof(*md));
-
-    if (md == NULL) {
-        return UCS_ERR_NO_MEMORY;
-    }
-    uct_md_init(md, device);
-    *md_p = md;
-    return UCS_OK;
-}
-
-static void transport_md_close(struct uct_md *md)
-{
-    free(md);
-}
-
 const struct uct_transport uct_sm_transport = {
     .name          = "sm",
-    .aliases       = "shm,mm,posix,sysv",
+    .aliases       = "shm,mm,posix,sysv,+cma",
     .config        = &uct_sm_config_table,
     .devices       = transport_devices,
-    .md_open       = transport_md_open,
-    .md_close      = transport_md_close,
+    .md_open       = uct_sm_md_open,
+    .md_close      = uct_sm_md_close,
+    .mem_register  = uct_sm_mem_register,
+    .mem_release   = uct_sm_mem_release,
+    .rkey_pack     = uct_sm_rkey_pack,
+    .rkey_unpack   = uct_sm_rkey_unpack,
+    .rkey_release  = uct_sm_rkey_release,
     .iface_open    = uct_sm_iface_open,
     .iface_close   = uct_sm_iface_close,
     .iface_query   = uct_sm_iface_query,
@@ -98,5 +96,10 @@ const struct uct_transport uct_sm_transport = {
     .am_short      = uct_sm_am_short,
     .am_bcopy      = uct_sm_am_bcopy,
     .am_zcopy      = uct_sm_am_zcopy,
+    .put_short     = uct_sm_put_short,
+    .put_bcopy     = uct_sm_put_bcopy,
+    .put_zcopy     = uct_sm_put_zcopy,
+    .get_bcopy     = uct_sm_get_bcopy,
+    .get_zcopy     = uct_sm_get_zcopy,
     .ep_flush      = uct_sm_ep_flush,
 };

@@ -16,11 +16,13 @@
 #ifndef UCT_SM_TYPES_H_
 #define UCT_SM_TYPES_H_
 
-#include "ucs/config.h"
 #include "ucs/fd.h"
 #include "ucs/list.h"
 #include "uct/api/transport.h"
+#include "uct/base/complete.h"
 #include "uct/sm/sm_address.h"
+#include "uct/sm/sm_options.h"
+#include "uct/sm/sm_rma.h"
 #include "uct/sm/sm_segment.h"
 
 enum uct_sm_limit {
@@ -47,24 +49,6 @@ enum uct_sm_limit {
     /* Endpoints of one sender. */
     UCT_SM_SOURCE_COUNT_MAX = 1 << 20,
 };
-
-/* Settings, docs/transports/sm.md.
- * attach  enum uct_sm_attach */
-enum uct_sm_attach {
-    UCT_SM_ATTACH_AUTO,
-    UCT_SM_ATTACH_PROC,
-    UCT_SM_ATTACH_SOCKET,
-};
-
-struct uct_sm_options {
-    struct ucs_config_base base;
-    size_t                 chunk_bytes;
-    unsigned               chunk_count;
-    unsigned               poll_channels;
-    int                    attach;
-};
-
-extern const struct ucs_config_table uct_sm_config_table;
 
 struct uct_sm_iface;
 struct uct_sm_link;
@@ -115,7 +99,11 @@ enum uct_sm_peer_state {
  * free_indexes   [free_room] source indices to use again, free_count
  * index_count    source indices ever used
  * eps, closing   endpoints; those destroyed whose end is not in the ring yet
- * bell           its bell pipe, opened when first needed; -1 */
+ * bell           its bell pipe, opened when first needed; -1
+ * rights, rights_reason  as in uct_ep, which shows them
+ * peer_rights    what its channel to us says
+ * segment_address  where it has its segment; confirmed_ns: when that was
+ *                read from its memory last */
 struct uct_sm_peer {
     const _Atomic uint32_t   *polled_p;
     struct uct_sm_ring_writer writer;
@@ -139,6 +127,11 @@ struct uct_sm_peer {
     struct uct_sm_watch      *watch;
     struct uct_sm_link       *socket;
     struct uct_sm_address     address;
+    uint8_t                   rights;
+    uint8_t                   peer_rights;
+    uint64_t                  segment_address;
+    uint64_t                  confirmed_ns;
+    char                      rights_reason[UCT_REASON_BYTES_MAX];
 };
 
 /* A sender of ours.
@@ -167,15 +160,21 @@ struct uct_sm_channel {
 
 /* control is a control word with nothing but our source index.
  * is_ready     attached, has an index: the quick path
- * wants_chunk, wants_lines  what the last refused operation lacked */
+ * wants_chunk, wants_lines, wants_copy  what the last refused operation
+ *              lacked
+ * is_copying   in iface->copies.eps; the first of inflight is a copy */
 struct uct_sm_ep {
     struct uct_ep       base;
     struct uct_sm_peer *peer;
     uint64_t            control;
     bool                is_ready;
     bool                wants_chunk;
+    bool                wants_copy;
+    bool                is_copying;
     uint8_t             wants_lines;
     struct ucs_list     link; /* in peer->eps or peer->closing */
+    struct uct_inflight inflight;
+    struct ucs_list     copying_link;
 };
 
 /* polled, polled_count  channels that progress looks at
@@ -188,6 +187,7 @@ struct uct_sm_ep {
  * is_armed       arm() said OK: no channel is polled
  * bell           pipe: [0] is in the event set, others write to [1]; -1
  * process_id     who opened it
+ * rights         enum uct_right: what may be tried on peers, and why not more
  * is_child       a forked child closes its copy: what it shares with its
  *                parent (segments, the event set) stays as it is */
 struct uct_sm_iface {
@@ -195,6 +195,7 @@ struct uct_sm_iface {
     struct uct_sm_channel  *polled[UCT_SM_POLLED_COUNT_MAX];
     unsigned                polled_count;
     unsigned                look_in_calls;
+    struct uct_sm_copies    copies;
     struct uct_sm_segment   segment;
     struct uct_sm_channel **channels;
     unsigned                channel_room;
@@ -221,6 +222,8 @@ struct uct_sm_iface {
     struct uct_sm_address address;
     pid_t                 process_id;
     bool                  is_child;
+    uint8_t               rights;
+    char                  rights_reason[UCT_REASON_BYTES_MAX];
     struct uct_sm_reached reached[UCT_SM_REACHED_COUNT];
     uint64_t              kept[UCT_SM_HINT_WORD_COUNT];
     uint16_t              kept_by[UCT_SM_CHUNK_COUNT_MAX];

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "ucs/compiler.h"
+#include "uct/api/claim.h"
 
 enum uct_sm_wire_limit {
     UCT_SM_LINE_BYTES = UCS_CACHE_LINE_BYTES,
@@ -39,12 +40,14 @@ enum uct_sm_wire_limit {
     UCT_SM_CHUNK_COUNT_MAX = 1024,
     UCT_SM_HINT_WORD_COUNT = UCT_SM_CHUNK_COUNT_MAX / 64,
     UCT_SM_CHUNK_BYTES_MAX = 1 << 20,
+    /* Words for protocols (uct/api/claim.h): what the header's page holds. */
+    UCT_SM_CLAIM_COUNT = 32,
     /* Endpoints that share a channel: bits of a control word. */
     UCT_SM_SOURCE_INDEX_MAX = (1 << 24) - 1,
 };
 
 #define UCT_SM_MAGIC UINT64_C(0x31306d7377657363) /* "csewsm01" */
-enum { UCT_SM_LAYOUT_VERSION = 1 };
+enum { UCT_SM_LAYOUT_VERSION = 2 };
 
 /* What the owner says about itself before anyone can see the segment; it
  * never changes. */
@@ -53,6 +56,7 @@ struct uct_sm_identity {
     uint64_t segment_id;       /* random */
     uint64_t process_start;    /* clock ticks since boot, /proc/pid/stat */
     uint64_t pid_namespace_id; /* inode; 0 not known */
+    uint64_t owner_address;    /* where the owner has the segment */
     int32_t  pid;              /* in that namespace */
     uint32_t layout_version;
     uint32_t chunk_count;
@@ -92,6 +96,7 @@ struct uct_sm_header {
     /* Chunks that are probably free; the words of the chunks decide. */
     UCS_ALIGNED(UCT_SM_LINE_BYTES)
     _Atomic uint64_t hint[UCT_SM_HINT_WORD_COUNT];
+    struct uct_claim claims[UCT_SM_CLAIM_COUNT];
 };
 _Static_assert(sizeof(struct uct_sm_header) <= UCT_SM_PAGE_BYTES,
                "the header is one page");
@@ -115,6 +120,7 @@ struct uct_sm_sender {
     uint64_t pid_namespace_id;
     int32_t  pid;
     uint32_t by_socket; /* 1: attached over a socket, which tells its end */
+    uint32_t rights;    /* enum uct_right: what it may do to the owner */
 };
 
 /* A channel's entry in the directory: four lines, by who writes them. */
