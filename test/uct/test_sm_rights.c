@@ -352,6 +352,67 @@ static void lose__our_calls_are_forbidden_now(const struct test_param *param)
     sm_end_close(&end);
 }
 
+/* ---- words that both reach ---- */
+
+enum { CLAIM_ROUND_COUNT = 20000 };
+
+/* Take pieces until none is left. @return how many. */
+static uint64_t claim_pieces(_Atomic uint64_t *word, uint64_t name)
+{
+    uint64_t value = atomic_load(word);
+    uint64_t count = 0;
+
+    while (uct_claim_is_current(name, value) &&
+           ((uint32_t)value < CLAIM_ROUND_COUNT)) {
+        if (atomic_compare_exchange_weak(word, &value, value + 1)) {
+            ++count;
+            value = atomic_load(word);
+        }
+    }
+    return count;
+}
+
+static void claiming_process(struct sm_end *end, struct uct_ep *ep, int in_fd,
+                             int out_fd, void *arg)
+{
+    uint64_t name, count;
+
+    (void)arg;
+    sm_stage_send_all(end, ep, SM_STAGE_AM, 0, 8);
+    ck_assert_int_eq(read(in_fd, &name, sizeof(name)), sizeof(name));
+    ck_assert_ptr_nonnull(ucti_ep_claim(ep, name));
+    sm_step_tell(out_fd);
+    count = claim_pieces(ucti_ep_claim(ep, name), name);
+    ck_assert_int_eq(write(out_fd, &count, sizeof(count)), sizeof(count));
+    sm_step_wait(in_fd);
+    /* Given back: a late one gets nothing. */
+    ck_assert_uint_eq(claim_pieces(ucti_ep_claim(ep, name), name), 0);
+}
+
+static void claim__each_piece_is_taken_once(const struct test_param *param)
+{
+    struct sm_process process;
+    struct sm_end     end;
+    uint64_t          name, mine, theirs;
+
+    (void)param;
+    sm_end_open(&end, false);
+    sm_process_start(&process, &end, false, claiming_process, NULL);
+    ck_assert(ucti_claim_get(end.iface, &name));
+    ck_assert_int_eq(write(process.to_fd, &name, sizeof(name)), sizeof(name));
+    sm_step_wait(process.from_fd);
+    mine = claim_pieces(ucti_iface_claim(end.iface, name), name);
+    ck_assert_int_eq(read(process.from_fd, &theirs, sizeof(theirs)),
+                     sizeof(theirs));
+    ck_assert_uint_eq(mine + theirs, CLAIM_ROUND_COUNT);
+    ucti_claim_put(end.iface, name);
+    ck_assert(ucti_claim_get(end.iface, &name)); /* the same word, used again */
+    sm_step_tell(process.to_fd);
+    sm_process_join(&process);
+    ucti_claim_put(end.iface, name);
+    sm_end_close(&end);
+}
+
 static const struct test_case cases[] = {
     TEST(init__names_choose_the_part),
     TEST(init__setting_forbids_it),
@@ -361,6 +422,7 @@ static const struct test_case cases[] = {
     TEST(probe__a_socket_gives_no_right),
     TEST(lose__the_peer_must_not_be_read_now),
     TEST(lose__our_calls_are_forbidden_now),
+    TEST(claim__each_piece_is_taken_once),
     {0}};
 
 const struct test_suite sm_rights_suite = {.name = "sm_rights", .cases = cases};
