@@ -287,9 +287,9 @@ void sm_stage_progress(struct sm_end *a, struct sm_end *b, unsigned rounds)
 
 void sm_stage_progress_ms(struct sm_end *a, struct sm_end *b, unsigned ms)
 {
-    uint64_t end_ns = ucsi_clock_ns() + (uint64_t)ms * UCS_NS_PER_MS;
+    double end = test_cpu_seconds() + ms / 1000.0;
 
-    while (ucsi_clock_ns() < end_ns) {
+    while (test_cpu_seconds() < end) {
         sm_stage_progress(a, b, 100);
     }
 }
