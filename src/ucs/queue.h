@@ -60,6 +60,12 @@ UCS_INLINE struct ucs_queue_elem *ucs_queue_head(const struct ucs_queue *queue)
     return ucs_queue_is_empty(queue) ? NULL : queue->head;
 }
 
+/* The same; the queue is not empty. */
+UCS_INLINE struct ucs_queue_elem *ucs_queue_first(const struct ucs_queue *queue)
+{
+    return queue->head;
+}
+
 /* Take out the element that was pushed first. NULL when empty. */
 UCS_INLINE struct ucs_queue_elem *ucs_queue_pull(struct ucs_queue *queue)
 {

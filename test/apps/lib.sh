@@ -103,7 +103,7 @@ EOF
 # Something the whole script needs is missing: no excuse in CI.
 apps_need() {
     for apps_tool in "$@"; do
-        command -v "$apps_tool" >/dev/null 2>&1 && continue
+        command -v "${apps_tool%% *}" >/dev/null 2>&1 && continue
         if [ "${CI:-}" = true ]; then
             apps_notok "needs $apps_tool" "not installed, and this is CI"
         else

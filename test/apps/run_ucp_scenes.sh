@@ -9,8 +9,8 @@ apps_need "$CC" mpicc mpirun unshare
 apps_known debian 'net_only: net_only__unreachable'
 # "endpoint reconfiguration not supported yet", and abort
 apps_known debian 'two_features: .*'
-# it installs handlers for SIGHUP and errors, and patches mmap and others
-apps_known debian 'manners: manners__(signals|allocator)'
+# it installs handlers for SIGHUP and errors, patches mmap and others, and stays
+apps_known debian 'manners: manners__(signals|allocator|reload)'
 # both its ways of sharing memory need the files or the segments
 apps_known debian 'tiny.*'
 

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #define SIGNALS 64
+#define RELOADS 30
 #define CODE    16 /* bytes at the start of a function */
 #define FDS_MAX 1024
 
@@ -242,6 +243,53 @@ static void own_handler(int number)
     (void)number;
 }
 
+static int mapping_count(void)
+{
+    FILE *file  = fopen("/proc/self/maps", "r");
+    int   count = 0;
+    int   byte;
+
+    while (file != NULL && (byte = fgetc(file)) != EOF) {
+        count += byte == '\n';
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return count;
+}
+
+static void look_at_nothing(void *arg)
+{
+    (void)arg;
+}
+
+/* Loaded, used and unloaded again and again: nothing piles up. The last of
+ * `library` has been closed. */
+static void reload(void)
+{
+    int maps = 0;
+    int fds  = 0;
+
+    for (int i = 0; i < RELOADS; i++) {
+        void *library = dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL);
+
+        if (library == NULL) {
+            uu_fail(__LINE__, "dlopen: %s", dlerror());
+            return;
+        }
+        use_library(library, look_at_nothing, NULL);
+        dlclose(library);
+        if (i == 0) {
+            maps = mapping_count();
+            fds  = count_entries("/proc/self/fd", NULL, 0);
+        }
+    }
+    uu_check(mapping_count() <= maps + 2, "%d mappings, then %d", maps,
+             mapping_count());
+    uu_check(count_entries("/proc/self/fd", NULL, 0) <= fds,
+             "%d descriptors, then more", fds);
+}
+
 int main(void)
 {
     static struct look before, loaded, used, after, again;
@@ -289,5 +337,8 @@ int main(void)
     uu_result("manners__threads");
     fprintf(stderr, "# in use: %d threads more\n",
             used.threads - before.threads);
+    dlclose(library);
+    reload();
+    uu_result("manners__reload");
     return uu_end();
 }

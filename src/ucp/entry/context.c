@@ -11,6 +11,11 @@
 #include "ucp/entry/op.h"
 #include "ucs/log.h"
 
+enum {
+    /* The caller's bytes in a request: 128 are made at once. */
+    CONTEXT_REQUEST_BYTES_MAX = 16 * 1024 * 1024,
+};
+
 void ucp_get_version(unsigned *major_version, unsigned *minor_version,
                      unsigned *release_number)
 {
@@ -160,7 +165,9 @@ static struct ucp_context_options options_read(const ucp_params_t *user)
         options.features = user->features;
     }
     if (user->field_mask & UCP_PARAM_FIELD_REQUEST_SIZE) {
-        options.request_bytes = ucs_align_up(user->request_size, 8);
+        /* Rounding up may wrap; this stays too large. */
+        options.request_bytes = ucs_max(ucs_align_up(user->request_size, 8),
+                                        user->request_size);
     }
     if (user->field_mask & UCP_PARAM_FIELD_REQUEST_INIT) {
         options.request_init = user->request_init;
@@ -227,6 +234,11 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
                  UCP_API_MINOR);
     }
     options = options_read(params);
+    if (options.request_bytes > CONTEXT_REQUEST_BYTES_MAX) {
+        ucs_error("ucp_init: a request_size of %zu bytes; at most %d",
+                  params->request_size, CONTEXT_REQUEST_BYTES_MAX);
+        return UCS_ERR_INVALID_PARAM;
+    }
     if (config == NULL) {
         status = ucp_config_read(NULL, NULL, &own_config);
         if (status != UCS_OK) {

@@ -277,7 +277,7 @@ unsigned uct_sm_copies_progress(struct uct_sm_iface *iface)
     struct uct_sm_ep *ep =
         ucs_list_first(&iface->copies.eps, struct uct_sm_ep, copying_link);
     struct uct_sm_copy *copy = ucs_container_of(
-        ucs_queue_head(&ep->inflight.reqs), struct uct_sm_copy, req.queue);
+        ucs_queue_first(&ep->inflight.reqs), struct uct_sm_copy, req.queue);
     ucs_status_t status;
 
     /* What is finished was called back at once, so the first is a copy. */

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_ep_queue.c - src/ucp/core/ep_queue.c: what waits for room, in which
+ * order it goes, and when the fast path is open. */
+#include "ucp/core/worker.h"
+
+#include "lib/test.h"
+#include "ucp/pair.h"
+#include "ucp/proto/wire.h"
+#include "ucp/suites.h"
+
+enum { TAG = 4, MESSAGES_MAX = 20000, BYTES = 200, CONTROLS = 300 };
+
+static const struct pair_setup sm = {.tls = "sm"};
+static uint8_t                 out[BYTES], in[MESSAGES_MAX][BYTES];
+static void                   *works[MESSAGES_MAX];
+
+/* Send until the lane is full and a message waits. @return how many. */
+static unsigned fill(struct pair *pair)
+{
+    unsigned count = 0;
+
+    while (ucs_queue_is_empty(&pair->eps[0]->messages)) {
+        ck_assert_uint_lt(count, MESSAGES_MAX);
+        out[0]       = (uint8_t)count;
+        works[count] = pair_send(pair, 0, out, BYTES, TAG);
+        ++count;
+    }
+    return count;
+}
+
+static void empty(struct pair *pair, unsigned count)
+{
+    for (unsigned i = 0; i < count; ++i) {
+        void *receive = pair_receive(pair, 1, in[i], BYTES, TAG);
+
+        ck_assert_int_eq(pair_wait(pair, receive), UCS_OK);
+        ck_assert_int_eq(pair_wait(pair, works[i]), UCS_OK);
+    }
+}
+
+/* Closed while something waits, open again afterwards. */
+static void ep_queue__fast_path(const struct test_param *param)
+{
+    struct pair pair;
+    unsigned    count;
+
+    (void)param;
+    pair_open_setup(&pair, &sm, 0, UCP_ERR_HANDLING_MODE_PEER);
+    ck_assert_uint_eq(pair.eps[0]->short_bytes_end, 0); /* not announced */
+    pair_meet(&pair);
+    ck_assert_uint_eq(pair.eps[0]->short_bytes_end,
+                      pair.eps[0]->config->short_bytes_end);
+    ck_assert_uint_gt(pair.eps[0]->short_bytes_end, 8);
+    count = fill(&pair);
+    ck_assert_uint_eq(pair.eps[0]->short_bytes_end, 0);
+    works[count] = pair_send(&pair, 0, out, 8, TAG); /* does not overtake */
+    ck_assert(UCS_PTR_IS_PTR(works[count]));
+    empty(&pair, count + 1);
+    ck_assert(ucp_ep_is_drained(pair.eps[0]));
+    ck_assert_uint_eq(pair.eps[0]->short_bytes_end,
+                      pair.eps[0]->config->short_bytes_end);
+    pair_close(&pair);
+}
+
+/* Answers wait too when there is no room, go before messages that waited
+ * longer, and none is lost. They name no operation, so the peer counts them. */
+static void ep_queue__answers_go_first(const struct test_param *param)
+{
+    uint8_t     bytes[UCP_WIRE_ABORT_BYTES] = {1, 2, 3};
+    struct pair pair;
+    uint64_t    before;
+    unsigned    count;
+
+    (void)param;
+    pair_open_setup(&pair, &sm, 0, UCP_ERR_HANDLING_MODE_PEER);
+    pair_meet(&pair);
+    before   = pair.workers[1]->bad_ids;
+    count    = fill(&pair);
+    bytes[8] = UCP_WIRE_RECEIVER;
+    for (unsigned i = 0; i < CONTROLS; ++i) {
+        ucp_ep_send_control(pair.eps[0], UCP_AM_ABORT, bytes, sizeof(bytes));
+    }
+    ck_assert(!ucs_queue_is_empty(&pair.eps[0]->control));
+    while (!ucs_queue_is_empty(&pair.eps[0]->control)) {
+        ck_assert(!ucs_queue_is_empty(&pair.eps[0]->messages));
+        pair_progress(&pair);
+    }
+    empty(&pair, count);
+    for (unsigned i = 0; i < count; ++i) {
+        ck_assert_uint_eq(in[i][0], (uint8_t)i);
+    }
+    pair_settle(&pair);
+    ck_assert_uint_eq(pair.workers[1]->bad_ids - before, CONTROLS);
+    pair_close(&pair);
+}
+
+/* The peer is gone: what waits ends, nothing is queued any more. */
+static void
+ep_queue__nothing_for_a_failed_endpoint(const struct test_param *param)
+{
+    uint8_t     bytes[UCP_WIRE_ABORT_BYTES] = {0};
+    struct pair pair;
+    unsigned    count;
+
+    (void)param;
+    pair_open_setup(&pair, &sm, 0, UCP_ERR_HANDLING_MODE_PEER);
+    pair_meet(&pair);
+    count = fill(&pair);
+    ucp_ep_send_control(pair.eps[0], UCP_AM_ABORT, bytes, sizeof(bytes));
+    ucp_ep_fail(pair.eps[0], UCS_ERR_CONNECTION_RESET);
+    ck_assert(ucp_ep_is_drained(pair.eps[0]));
+    ck_assert_uint_eq(pair.eps[0]->short_bytes_end, 0);
+    ck_assert_int_eq(pair_wait(&pair, works[count - 1]),
+                     UCS_ERR_CONNECTION_RESET);
+    ucp_ep_send_control(pair.eps[0], UCP_AM_ABORT, bytes, sizeof(bytes));
+    ck_assert(ucp_ep_is_drained(pair.eps[0]));
+    ucp_ep_drain(pair.eps[0]);
+    ck_assert_uint_eq(pair.eps[0]->short_bytes_end, 0);
+    pair_abandon(&pair);
+}
+
+static const struct test_case ep_queue_cases[] = {
+    TEST(ep_queue__fast_path),
+    TEST(ep_queue__answers_go_first),
+    TEST(ep_queue__nothing_for_a_failed_endpoint),
+    {0},
+};
+
+const struct test_suite ep_queue_suite = {.name  = "ep_queue",
+                                          .cases = ep_queue_cases};

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_worker_config.c - src/ucp/core/worker_config.c: one table for all
+ * endpoints over an interface, and it has a protocol for every size. */
+#include "ucp/core/worker_config.h"
+
+#include "lib/test.h"
+#include "ucp/pair.h"
+#include "ucp/suites.h"
+
+static void worker_config__is_shared(const struct test_param *param)
+{
+    struct pair pair;
+    ucp_ep_h    other;
+
+    pair_open_setup(&pair, param->value, 0, UCP_ERR_HANDLING_MODE_PEER);
+    other = pair_connect(&pair, 0, UCP_ERR_HANDLING_MODE_PEER);
+    ck_assert_ptr_eq(other->config, pair.eps[0]->config);
+    ck_assert_ptr_eq(
+        ucp_worker_ep_config(pair.workers[0], other->config->iface_index),
+        other->config);
+    ck_assert_ptr_null(ucp_ep_close_nbx(other, &pair_force_param));
+    pair_close(&pair);
+}
+
+/* Whatever is sent, in whatever mode: a row, sizes that grow, the end. */
+static void worker_config__covers_every_size(const struct test_param *param)
+{
+    const struct ucp_ep_config *config;
+    struct pair                 pair;
+
+    pair_open_setup(&pair, param->value, 0, UCP_ERR_HANDLING_MODE_PEER);
+    config = pair.eps[0]->config;
+    for (int mode = 0; mode < UCP_MODE_COUNT; ++mode) {
+        for (int dt_class = 0; dt_class < UCP_DT_CLASS_COUNT; ++dt_class) {
+            const struct ucp_select_row *row =
+                config->select[mode][dt_class].rows;
+
+            for (; row->bytes_max != SIZE_MAX; ++row) {
+                ck_assert_ptr_nonnull(row->proto);
+                ck_assert_uint_lt(row->bytes_max, (row + 1)->bytes_max);
+                ck_assert_ptr_ne(row->proto, (row + 1)->proto);
+            }
+            ck_assert_ptr_nonnull(row->proto);
+        }
+    }
+    pair_close(&pair);
+}
+
+/* The fast path goes exactly as far as the table says, and is closed where
+ * settings want every message to ask first. */
+static void worker_config__fast_path(const struct test_param *param)
+{
+    const struct ucp_ep_config *config;
+    struct pair                 pair;
+
+    pair_open_setup(&pair, param->value, 0, UCP_ERR_HANDLING_MODE_PEER);
+    config = pair.eps[0]->config;
+    if (config->short_bytes_end > 0) {
+        const struct ucp_select_table *table =
+            &config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG];
+
+        ck_assert_int_eq(
+            ucp_select_lookup(table, config->short_bytes_end - 1)->direct,
+            UCP_DIRECT_SHORT);
+        ck_assert_int_ne(
+            ucp_select_lookup(table, config->short_bytes_end)->direct,
+            UCP_DIRECT_SHORT);
+    }
+    if (pair.contexts[0]->config.rndv_threshold.intra_bytes == 0) {
+        ck_assert_uint_le(config->short_bytes_end, 1);
+        ck_assert_uint_le(config->packed_bytes_end, 1);
+    }
+    pair_close(&pair);
+}
+
+static const struct test_case worker_config_cases[] = {
+    TEST(worker_config__is_shared),
+    TEST(worker_config__covers_every_size),
+    TEST(worker_config__fast_path),
+    {0},
+};
+
+const struct test_suite worker_config_suite = {.name   = "worker_config",
+                                               .cases  = worker_config_cases,
+                                               .params = pair_protocols};
