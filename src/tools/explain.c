@@ -125,7 +125,7 @@ static size_t explain_from_hex(const char *text, size_t length, uint8_t *bytes)
         if (high < 0) {
             high = (int)(digit - digits);
         } else {
-            bytes[count++] = (uint8_t)(high * 16 + (digit - digits));
+            bytes[count++] = (uint8_t)((high << 4) | (digit - digits));
             high           = -1;
         }
     }

@@ -9,7 +9,11 @@
 /* What goes before a value: a comma unless it is the first, and its key. */
 static void json_key(struct ucs_strbuf *json, const char *key)
 {
-    char last = (json->length == 0) ? '{' : json->text[json->length - 1];
+    char last = '{';
+
+    if (json->length > 0) {
+        last = json->text[json->length - 1];
+    }
 
     if ((last != '{') && (last != '[') && (last != '\n')) {
         ucsi_strbuf_append(json, ",");
@@ -40,8 +44,11 @@ void ucsi_json_text(struct ucs_strbuf *json, const char *key, const char *value)
         bool needs_escape = (*value == '"') || (*value == '\\');
         bool is_plain     = (*value >= ' ') && (*value <= '~');
 
-        piece[0]                = '\\';
-        piece[needs_escape]     = is_plain ? *value : '?';
+        piece[0]            = '\\';
+        piece[needs_escape] = '?';
+        if (is_plain) {
+            piece[needs_escape] = *value;
+        }
         piece[needs_escape + 1] = '\0';
         ucsi_strbuf_append(json, piece);
     }

@@ -211,6 +211,7 @@ void mock_iface_kill(struct mock_iface *self)
         if (!item->has_arrived && (is_lost || (item->to == self))) {
             item->has_arrived = true;
             item->is_lent     = false;
+            item->status      = UCS_ERR_CONNECTION_RESET;
             if ((item->req == NULL) && !item->is_own_used) {
                 mock_item_free(item);
             }

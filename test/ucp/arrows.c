@@ -117,6 +117,24 @@ static bool text_has_word(const char *text, const char *word, size_t length)
     return false;
 }
 
+/* Is one of "word|word|word" [words, words + length) in the text? */
+static bool text_has_one(const char *text, const char *words, size_t length)
+{
+    size_t part;
+
+    for (;;) {
+        part = strcspn(words, "| ");
+        if (text_has_word(text, words, part)) {
+            return true;
+        }
+        if (part >= length) {
+            return false;
+        }
+        words += part + 1;
+        length -= part + 1;
+    }
+}
+
 /* How often a pattern may match: [min, max]. */
 struct arrow_times {
     unsigned min;
@@ -140,7 +158,7 @@ static bool pattern_matches(const char *pattern, const char *text,
             (void)sscanf(word + 1, "%u", &times_p->min);
             times_p->max = times_p->min;
         } else {
-            matches = matches && text_has_word(text, word, length);
+            matches = matches && text_has_one(text, word, length);
         }
         word += length + ((word[length] == ' ') ? 1 : 0);
     }

@@ -6,6 +6,7 @@
  *     |<--- ACK ------|        "R ACK len=91808"   with a field
  *     |==== FRAG ====>|        "S FRAG x3"         three times
  *     |==== ...   ===>|        "S FRAG +"          once or more
+ *     |==== put, FIN >|        "S put|FIN x4"      in any order
  *
  * An arrow's text is side, name, fields:
  *     S RNDV tag=5 len=100000 data=8160 lane=0

@@ -279,6 +279,58 @@ static void rkey__memh_pack(const struct test_param *param)
     unmap(mem);
 }
 
+/* The memory of another context, over shared memory: the key is taken and
+ * moves bytes inside its bounds; a pointer is not to be had. */
+static void rkey__of_another_context(const struct test_param *param)
+{
+    static const struct pair_setup sm = {.tls = "sm"};
+    static struct pair             two;
+    const ucp_mem_map_params_t     params = {
+            .field_mask =
+                UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+            .address = memory,
+            .length  = 100,
+    };
+    char                   data[101];
+    const struct uct_rkey *key;
+    struct uct_ep         *ep;
+    ucp_rkey_h             rkey;
+    ucp_mem_h              mem;
+    void                  *buffer, *pointer;
+    size_t                 size;
+    ucs_status_t           status;
+
+    (void)param;
+    pair_open_setup(&two, &sm, UCP_FEATURE_RMA, UCP_ERR_HANDLING_MODE_NONE);
+    pair_meet(&two);
+    pattern_fill(memory, BYTES, 5);
+    ck_assert_int_eq(ucp_mem_map(two.contexts[1], &params, &mem), UCS_OK);
+    ck_assert_int_eq(ucp_rkey_pack(two.contexts[1], mem, &buffer, &size),
+                     UCS_OK);
+    ck_assert_uint_le(size, 256);
+    ck_assert_int_eq(ucp_ep_rkey_unpack(two.eps[0], buffer, &rkey), UCS_OK);
+    ucp_rkey_buffer_release(buffer);
+    ck_assert_int_eq(ucp_rkey_ptr(rkey, (uintptr_t)memory, &pointer),
+                     UCS_ERR_UNREACHABLE);
+    ep  = two.eps[0]->message_ep;
+    key = ucp_rkey_for(rkey, ep->iface->md);
+    do {
+        pair_progress(&two);
+        status = ep->transport->get_bcopy(ep, data, 100, (uintptr_t)memory, key,
+                                          NULL, 0);
+    } while (status == UCS_ERR_WOULD_BLOCK);
+    if (status != UCS_ERR_UNSUPPORTED) { /* the kernel may forbid it */
+        ck_assert_int_eq(status, UCS_OK);
+        pattern_check(data, 100, 5);
+        ck_assert_int_eq(ep->transport->get_bcopy(
+                             ep, data, 101, (uintptr_t)memory, key, NULL, 0),
+                         UCS_ERR_INVALID_ADDR);
+    }
+    ucp_rkey_destroy(rkey);
+    ck_assert_int_eq(ucp_mem_unmap(two.contexts[1], mem), UCS_OK);
+    pair_close(&two);
+}
+
 static const struct test_case rkey_cases[] = {
     TEST(rkey__bounds),
     TEST(rkey__rights),
@@ -289,6 +341,7 @@ static const struct test_case rkey_cases[] = {
     TEST(rkey__unreachable),
     TEST(rkey__compare),
     TEST(rkey__memh_pack),
+    TEST(rkey__of_another_context),
     {0},
 };
 

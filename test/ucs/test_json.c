@@ -50,9 +50,9 @@ static void json__numbers(const struct test_param *param)
         {0, "\"d\":0"},
         {1.5e-9, "\"d\":1.5e-09"},
         {-2, "\"d\":-2"},
-        {HUGE_VAL, "\"d\":null"},
-        {-HUGE_VAL, "\"d\":null"},
-        {NAN, "\"d\":null"},
+        {(double)HUGE_VAL, "\"d\":null"},
+        {-(double)HUGE_VAL, "\"d\":null"},
+        {(double)NAN, "\"d\":null"},
     };
 
     (void)param;
