@@ -70,6 +70,12 @@ for program in $programs; do
     fi
 done
 
+# COVERAGE.md names facts that there are.
+if [ -z "${BEHAVE:-}" ]; then
+    python3 "$abi_dir/check_coverage.py" "$abi_dir/COVERAGE.md" "$work" ||
+        failed="$failed COVERAGE.md"
+fi
+
 # It is our library that was run.
 LD_LIBRARY_PATH=$ours ldd "$work/behave_$program" |
     grep 'libuc[pstm]\.so' | grep -vF "$build" >"$work/foreign" || true

@@ -215,11 +215,16 @@ ucs_status_t sm_stage_send(struct uct_ep *ep, uint8_t am_id, uint64_t number,
                : sm_stage_bcopy(ep, am_id, number, length, flags);
 }
 
+/* When a wait is over in which nothing more happens. */
+static uint64_t stage_deadline_ns(void)
+{
+    return ucsi_clock_ns() + (uint64_t)(test_scaled_seconds(20) * 1e9);
+}
+
 void sm_stage_send_all(struct sm_end *end, struct uct_ep *ep, uint8_t am_id,
                        uint64_t number, size_t length)
 {
-    double       seconds     = test_scaled_seconds(20);
-    uint64_t     deadline_ns = ucsi_clock_ns() + (uint64_t)(seconds * 1e9);
+    uint64_t     deadline_ns = stage_deadline_ns();
     ucs_status_t status;
 
     while ((status = sm_stage_send(ep, am_id, number, length, 0)) ==
@@ -233,13 +238,17 @@ void sm_stage_send_all(struct sm_end *end, struct uct_ep *ep, uint8_t am_id,
 void sm_stage_until(struct sm_end *const *ends, const unsigned *value,
                     unsigned wanted)
 {
-    double   seconds     = test_scaled_seconds(20);
-    uint64_t deadline_ns = ucsi_clock_ns() + (uint64_t)(seconds * 1e9);
+    uint64_t deadline_ns = stage_deadline_ns();
+    unsigned before      = *value;
     unsigned index;
 
     while (*value < wanted) {
         for (index = 0; ends[index] != NULL; ++index) {
             (void)uct_iface_progress(ends[index]->iface);
+        }
+        if (*value != before) {
+            before      = *value;
+            deadline_ns = stage_deadline_ns();
         }
         ck_assert_msg(ucsi_clock_ns() < deadline_ns, "%u, not %u in time",
                       *value, wanted);
@@ -248,13 +257,17 @@ void sm_stage_until(struct sm_end *const *ends, const unsigned *value,
 
 void sm_stage_until_received(struct sm_end *a, struct sm_end *b, uint64_t count)
 {
-    double   seconds     = test_scaled_seconds(20);
-    uint64_t deadline_ns = ucsi_clock_ns() + (uint64_t)(seconds * 1e9);
+    uint64_t deadline_ns = stage_deadline_ns();
+    uint64_t before      = a->received;
 
     while (a->received < count) {
         (void)uct_iface_progress(a->iface);
         if (b != NULL) {
             (void)uct_iface_progress(b->iface);
+        }
+        if (a->received != before) {
+            before      = a->received;
+            deadline_ns = stage_deadline_ns();
         }
         ck_assert_msg(
             ucsi_clock_ns() < deadline_ns, "received %llu, not %llu in time",
@@ -274,9 +287,9 @@ void sm_stage_progress(struct sm_end *a, struct sm_end *b, unsigned rounds)
 
 void sm_stage_progress_ms(struct sm_end *a, struct sm_end *b, unsigned ms)
 {
-    uint64_t end_ns = ucsi_clock_ns() + (uint64_t)ms * UCS_NS_PER_MS;
+    double end = test_cpu_seconds() + ms / 1000.0;
 
-    while (ucsi_clock_ns() < end_ns) {
+    while (test_cpu_seconds() < end) {
         sm_stage_progress(a, b, 100);
     }
 }

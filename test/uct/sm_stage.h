@@ -74,7 +74,8 @@ void sm_stage_until_received(struct sm_end *a, struct sm_end *b,
                              uint64_t count);
 /* So many rounds of progress for a and b (may be NULL). */
 void sm_stage_progress(struct sm_end *a, struct sm_end *b, unsigned rounds);
-/* Progress for a and b during that time. */
+/* Progress for a and b during that time, of the processor's: a starved process
+ * has looked as often as another. */
 void sm_stage_progress_ms(struct sm_end *a, struct sm_end *b, unsigned ms);
 
 /* Sleep as the contract says: arm, wait for event_fd, progress.
