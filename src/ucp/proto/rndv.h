@@ -174,9 +174,8 @@ ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status);
  * UCS_ERR_CANCELED; the peer forgets it. Else nothing. */
 void ucp_rndv_cancel_unmatched(struct ucp_request *req);
 
-/* S: the peer has closed its end. A message that it has matched ends when it
- * has asked for all of it, and fails otherwise; one that it has not matched
- * waits for who stands in for that end.
+/* S: the peer has closed its end. A message that it has matched fails if it
+ * has not asked for all of it; one that it has not matched waits on.
  * @return true: something happened; the endpoint's list may have changed. */
 bool ucp_rndv_peer_closed(struct ucp_request *req);
 
