@@ -8,7 +8,7 @@
 
 #include "fuzz/live.h"
 #include "ucp/proto/proto.h"
-#include "ucp/proto/wire.h"
+#include "ucp/proto/wire_rdma.h"
 #include "ucp/wireup/peer.h"
 
 enum { FORGED_LENGTH_END = 1 << 24 };
@@ -163,6 +163,46 @@ static size_t forge_ack(struct scene *scene, uint8_t *bytes)
     return UCP_WIRE_ACK_BYTES;
 }
 
+static size_t forge_put(struct scene *scene, uint8_t *bytes)
+{
+    struct tape              *tape = &scene->tape;
+    const struct ucp_request *req  = forge_request(scene);
+    uint8_t                   key[16];
+    struct ucp_wire_put       put = {
+              .sender_id   = forge_id(tape, req),
+              .receiver_id = forge_number(tape),
+              .offset      = forge_number(tape),
+              .length      = forge_number(tape),
+              .address     = forge_number(tape),
+              .lane_name   = scene->worker->ifaces[0].name,
+              .key_length  = tape_u8(tape) % sizeof(key),
+              .key         = key,
+    };
+
+    memset(key, tape_u8(tape), sizeof(key));
+    return ucp_wire_put_encode(bytes, &put);
+}
+
+static size_t forge_fin(struct scene *scene, uint8_t *bytes)
+{
+    struct tape              *tape = &scene->tape;
+    const struct ucp_request *req  = forge_request(scene);
+    struct ucp_wire_fin       fin  = {
+               .id     = forge_id(tape, req),
+               .offset = forge_number(tape),
+               .length = forge_number(tape),
+               .status = (ucs_status_t)(int8_t)tape_u8(tape),
+    };
+
+    if ((req != NULL) && (tape_u8(tape) % 4 != 0)) {
+        fin.offset = 0;
+        fin.length = req->dt.length;
+        fin.status = UCS_OK;
+    }
+    ucp_wire_fin_encode(bytes, &fin);
+    return UCP_WIRE_FIN_BYTES;
+}
+
 static size_t forge_abort(struct scene *scene, uint8_t *bytes)
 {
     struct tape          *tape  = &scene->tape;
@@ -226,6 +266,10 @@ static size_t forge_body(struct scene *scene, unsigned from,
         return forge_ack(scene, forged->bytes);
     case UCP_AM_ABORT:
         return forge_abort(scene, forged->bytes);
+    case UCP_AM_PUT:
+        return forge_put(scene, forged->bytes);
+    case UCP_AM_FIN:
+        return forge_fin(scene, forged->bytes);
     default:
         return tape_u8(&scene->tape);
     }
@@ -237,7 +281,7 @@ void forge_message(struct scene *scene, unsigned from, struct forged *forged)
     uint8_t      kind = tape_u8(tape);
 
     memset(forged->bytes, tape_u8(tape), sizeof(forged->bytes));
-    forged->am_id  = kind % (UCP_AM_RGET + 1);
+    forged->am_id  = kind % (UCP_AM_FIN + 1);
     forged->length = forge_body(scene, from, forged);
     switch (kind >> 4) {
     case 0:
@@ -281,6 +325,8 @@ bool forge_is_bad(const struct scene *scene, const struct uct_source *source,
 {
     struct ucp_wire_start start;
     struct ucp_wire_rndv  rndv;
+    struct ucp_wire_put   put;
+    struct ucp_wire_fin   fin;
     struct ucp_wire_ack   ack;
     struct ucp_wire_piece piece;
     struct ucp_wire_abort abort;
@@ -288,7 +334,7 @@ bool forge_is_bad(const struct scene *scene, const struct uct_source *source,
     if (am_id == UCP_AM_ANNOUNCE) {
         return is_bad_announcement(source, bytes, length);
     }
-    if ((source->user == NULL) && (am_id <= UCP_AM_RGET)) {
+    if ((source->user == NULL) && (am_id <= UCP_AM_FIN)) {
         return true;
     }
     switch (am_id) {
@@ -304,6 +350,12 @@ bool forge_is_bad(const struct scene *scene, const struct uct_source *source,
     case UCP_AM_ACK:
         return !ucp_wire_ack_decode(bytes, length, &ack) ||
                is_no_id(scene, ack.sender_id);
+    case UCP_AM_PUT:
+        return !ucp_wire_put_decode(bytes, length, &put) ||
+               is_no_id(scene, put.sender_id);
+    case UCP_AM_FIN:
+        return !ucp_wire_fin_decode(bytes, length, &fin) ||
+               is_no_id(scene, fin.id);
     case UCP_AM_FRAG:
         return !ucp_wire_piece_decode(bytes, length, &piece) ||
                is_no_id(scene, piece.id);

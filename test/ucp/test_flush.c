@@ -151,6 +151,7 @@ static void flush__matched_rendezvous_holds(const struct test_param *param)
 
     (void)param;
     (void)setenv("UCX_SM_CHUNK_COUNT", "16", 1);
+    (void)setenv("UCX_RNDV_SCHEME", "am", 1); /* it takes several arrows */
     pair_open_setup(&pair, &sm_rndv, 0, UCP_ERR_HANDLING_MODE_PEER);
     pattern_fill(out, BYTES, 7);
     send    = pair_send(&pair, 0, out, BYTES, TAG);

@@ -42,6 +42,7 @@ static void stage_open(struct stage *stage, const struct test_param *param)
 {
     memset(stage, 0, sizeof(*stage));
     (void)setenv("UCX_SM_CHUNK_COUNT", "16", 1);
+    (void)setenv("UCX_RNDV_SCHEME", "am", 1);
     pair_open(&stage->pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
     pair_meet(&stage->pair);
     stage->out = malloc(BYTES);
@@ -238,8 +239,7 @@ static void pipeline__second_ack_is_dropped(const struct test_param *param)
     stage_close(&stage);
 }
 
-/* An answer to a question that was not asked yet: the lane is full, and the
- * first in the queue has an id. */
+/* Nothing was asked yet: the lane is full; the first in the queue has an id. */
 static void
 pipeline__answer_before_the_question_is_dropped(const struct test_param *param)
 {

@@ -159,6 +159,7 @@ static void unexpected__sender_fails(const struct test_param *param)
 
     (void)param;
     (void)setenv("UCX_SM_CHUNK_SIZE", "4096", 1);
+    (void)setenv("UCX_RNDV_SCHEME", "am", 1); /* data comes with the start */
     pair_open_setup(&pair, &sm_rndv, 0, UCP_ERR_HANDLING_MODE_PEER);
     pair_meet(&pair);
     send_many(&pair, 600);
@@ -173,6 +174,7 @@ static void unexpected__sender_closes(const struct test_param *param)
 
     (void)param;
     (void)setenv("UCX_SM_CHUNK_SIZE", "4096", 1);
+    (void)setenv("UCX_RNDV_SCHEME", "am", 1); /* data comes with the start */
     pair_open_setup(&pair, &sm_rndv, 0, UCP_ERR_HANDLING_MODE_PEER);
     send_many(&pair, 600);
     ucp_worker_destroy(pair.workers[0]);

@@ -6,6 +6,12 @@
 #include "ucs/strbuf.h"
 #include "uct/api/uct.h"
 
+/* In the order of enum ucp_rndv_scheme. */
+static const char *const rndv_schemes[] = {
+        "auto", "put_zcopy", "get_zcopy", "put_ppln",
+        "am",   "get_ppln",  "rkey_ptr",  NULL,
+};
+
 static const struct ucs_config_entry config_entries[] = {
         {.name         = "TLS",
          .default_text = "all",
@@ -25,6 +31,25 @@ static const struct ucs_config_entry config_entries[] = {
          .type         = UCS_CONFIG_TYPE_THRESHOLD,
          .doc = "Messages from this size on are sent from the user's buffer "
                 "where the transport can; auto: by cost."},
+        {.name         = "RNDV_SCHEME",
+         .default_text = "auto",
+         .offset       = offsetof(struct ucp_context_config, rndv_scheme),
+         .type         = UCS_CONFIG_TYPE_ENUM,
+         .type_arg     = rndv_schemes,
+         .doc = "How large messages move once the receiver is ready: by put, "
+                "by get, by puts in a pipeline, by messages (am); auto: by "
+                "cost. get_ppln and rkey_ptr mean get_zcopy."},
+        {.name         = "MAX_RNDV_RAILS",
+         .default_text = "2",
+         .offset       = offsetof(struct ucp_context_config, rndv_rails_max),
+         .type         = UCS_CONFIG_TYPE_UINT,
+         .doc = "Lanes that share the bytes of a large message, 1 to 4."},
+        {.name         = "RNDV_PIPELINE_SEND_LENGTH",
+         .default_text = "128k",
+         .offset       = offsetof(struct ucp_context_config, rndv_send_bytes),
+         .type         = UCS_CONFIG_TYPE_SIZE,
+         .doc = "With puts in a pipeline, so much of the message's end goes "
+                "by messages meanwhile."},
         {.name         = "RNDV_FRAG_SIZE",
          .default_text = "512k",
          .offset = offsetof(struct ucp_context_config, rndv_fragment_bytes),

@@ -8,13 +8,28 @@
 #include "ucs/log_config.h"
 #include "ucs/units.h"
 
+/* UCX_RNDV_SCHEME, in the order of its words in config.c; the same protocol
+ * may have several. */
+enum ucp_rndv_scheme {
+    UCP_RNDV_SCHEME_AUTO,
+    UCP_RNDV_SCHEME_PUT,
+    UCP_RNDV_SCHEME_GET,
+    UCP_RNDV_SCHEME_PIPELINE,
+    UCP_RNDV_SCHEME_SEND,
+    UCP_RNDV_SCHEME_GET_PIPELINE, /* as GET */
+    UCP_RNDV_SCHEME_RKEY_PTR,     /* as GET */
+};
+
 /* One row each in config.c, where they are documented. */
 struct ucp_context_config {
     struct ucs_config_base      base;
     struct ucs_config_list      transports;
     struct ucs_config_threshold rndv_threshold;
     struct ucs_config_threshold zcopy_threshold;
+    int                         rndv_scheme; /* enum ucp_rndv_scheme */
+    unsigned                    rndv_rails_max;
     size_t                      rndv_fragment_bytes;
+    size_t                      rndv_send_bytes;
     unsigned                    rndv_depth;
     uint64_t                    keepalive_interval_ns;
     uint64_t                    failure_bound_none_ns;

@@ -41,6 +41,7 @@ struct ucp_context {
     struct ucp_context_config   config;
     struct ucp_transport_config transports;
     struct ucp_context_options  options;
+    _Atomic bool               is_scheme_reported; /* UCX_RNDV_SCHEME: why not */
     unsigned                   resource_count;
     struct ucp_resource        resources[UCP_DEVICE_COUNT_MAX];
     unsigned                   left_out_count;

@@ -24,6 +24,12 @@ const char *ucp_ep_describe(const struct ucp_ep *ep, char *text, size_t size)
     return text;
 }
 
+bool ucp_ep_is_settled(const struct ucp_ep *ep)
+{
+    return (ep->matched_count == 0) && ((ep->peer->id != ep->worker->id) ||
+                                        ucs_list_is_empty(&ep->receives));
+}
+
 static void ep_transport_failed(struct uct_ep *uct_ep, ucs_status_t status)
 {
     ucp_ep_fail(uct_ep->user, status);
@@ -34,41 +40,87 @@ static void ep_has_room(struct uct_ep *uct_ep)
     ucp_ep_drain(uct_ep->user);
 }
 
-/* Find a lane and open the transport's endpoint on it. */
+static ucs_status_t ep_open_lane(struct ucp_ep                *ep,
+                                 const struct ucp_lane_choice *choice,
+                                 struct ucp_ep_lane           *lane)
+{
+    struct uct_ep_params params = {
+        .pending       = ep_has_room,
+        .error         = ep_transport_failed,
+        .user          = ep,
+        .address       = choice->entry->bytes,
+        .address_bytes = choice->entry->size_bytes,
+    };
+    ucs_status_t status;
+
+    lane->peer_name =
+        ucp_lane_name(choice->entry->transport, choice->entry->bytes,
+                      choice->entry->size_bytes);
+    status = ucti_ep_create(ep->worker->ifaces[choice->iface_index].iface,
+                            &params, &lane->uct_ep);
+    if (status != UCS_OK) {
+        ucs_error("worker '%s' (%016lx), %s: %s", ep->peer->view.name,
+                  (unsigned long)ep->peer->id, choice->entry->transport,
+                  ucs_status_string(status));
+    }
+    return status;
+}
+
+/* Open the lanes; a rail that cannot be opened leaves one without, as
+ * ep_close_lanes() frees what there is. */
+static ucs_status_t ep_open_lanes(struct ucp_ep                *ep,
+                                  const struct ucp_lane_choice *choices,
+                                  unsigned                      count)
+{
+    ucs_status_t status = UCS_OK;
+
+    ep->lanes = calloc(count, sizeof(*ep->lanes));
+    if (ep->lanes == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    for (unsigned i = 0; (i < count) && (status == UCS_OK); ++i) {
+        status = ep_open_lane(ep, &choices[i], &ep->lanes[i]);
+    }
+    ep->message_ep = ep->lanes[0].uct_ep;
+    return status;
+}
+
+static void ep_close_lanes(struct ucp_ep *ep)
+{
+    for (unsigned i = 0; (ep->lanes != NULL) && (i < ep->config->lane_count);
+         ++i) {
+        if (ep->lanes[i].uct_ep != NULL) {
+            ucti_ep_destroy(ep->lanes[i].uct_ep);
+        }
+    }
+    free(ep->lanes);
+}
+
+/* Find lanes and open the transports' endpoints on them. */
 static ucs_status_t ep_connect(struct ucp_ep                 *ep,
                                const struct ucp_address_view *view)
 {
     struct ucp_worker     *worker = ep->worker;
     char                   reasons[512];
-    struct ucp_lane_choice choice;
-    struct uct_ep_params   params = {
-              .pending = ep_has_room,
-              .error   = ep_transport_failed,
-              .user    = ep,
-    };
-    ucs_status_t status;
+    struct ucp_lane_choice choices[UCP_LANE_COUNT_MAX];
+    unsigned               indices[UCP_LANE_COUNT_MAX];
+    unsigned               count;
+    ucs_status_t           status;
 
-    status = ucp_lanes_choose(worker, view, &choice, reasons,
+    status = ucp_lanes_choose(worker, view, &choices[0], reasons,
                               sizeof(reasons));
     if (status != UCS_OK) {
         ucs_diag("worker '%s' (%016lx) cannot be reached: %s",
                  ep->peer->view.name, (unsigned long)ep->peer->id, reasons);
         return status;
     }
-    ep->config = ucp_worker_ep_config(worker, choice.iface_index);
-    if (ep->config == NULL) {
-        return UCS_ERR_NO_MEMORY;
+    count = ucp_lanes_add_rails(worker, view, choices);
+    for (unsigned i = 0; i < count; ++i) {
+        indices[i] = choices[i].iface_index;
     }
-    params.address       = choice.entry->bytes;
-    params.address_bytes = choice.entry->size_bytes;
-    status = ucti_ep_create(worker->ifaces[choice.iface_index].iface, &params,
-                            &ep->message_ep);
-    if (status != UCS_OK) {
-        ucs_error("worker '%s' (%016lx), %s: %s", ep->peer->view.name,
-                  (unsigned long)ep->peer->id, choice.entry->transport,
-                  ucs_status_string(status));
-    }
-    return status;
+    ep->config = ucp_worker_ep_config(worker, indices, count);
+    return (ep->config == NULL) ? UCS_ERR_NO_MEMORY :
+                                  ep_open_lanes(ep, choices, count);
 }
 
 ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
@@ -153,9 +205,6 @@ static void ep_abort_sends(struct ucp_ep *ep, ucs_status_t status)
     while ((elem = ucs_queue_pull(&ep->control)) != NULL) {
         ucs_mpool_put(elem);
     }
-    while ((elem = ucs_queue_pull(&ep->bulk)) != NULL) {
-        ucs_container_of(elem, struct ucp_bulk, queue)->is_queued = false;
-    }
     ep_abort_queue(&ep->messages, status);
     while (!ucs_list_is_empty(&ep->requests)) {
         ep_abort_request(ucs_list_first(&ep->requests, struct ucp_request,
@@ -239,9 +288,7 @@ void ucp_eps_reap(struct ucp_worker *worker)
         ucs_list_remove(&ep->worker_link);
         ep_abort_sends(ep, ep->failed);
         ep_abort_receives(ep, ep->failed);
-        if (ep->message_ep != NULL) {
-            ucti_ep_destroy(ep->message_ep);
-        }
+        ep_close_lanes(ep);
         ucp_peer_gone(ep);
         free(ep);
     }

@@ -49,7 +49,7 @@ struct ucp_bulk {
 };
 
 /* What an endpoint configuration decides, made once per lane set.
- * iface_index      of the message lane, in the worker
+ * lane             the message lane, lanes[0]'s
  * short_bytes_end  a standard contiguous message below this goes by am_short,
  *                  straight from the call; 0: none does
  * packed_bytes_end  another one below this by one am_bcopy, as well; 0: none
@@ -57,8 +57,9 @@ struct ucp_bulk {
  * is_explained     UCX_PROTO_INFO has shown it */
 struct ucp_ep_config {
     struct ucs_list         link;
-    unsigned                iface_index;
     struct ucp_lane_model   lane;
+    unsigned                lane_count;
+    struct ucp_lane_row     lanes[UCP_LANE_COUNT_MAX];
     size_t                  short_bytes_end;
     size_t                  packed_bytes_end;
     size_t                  zcopy_bytes_min;
@@ -86,7 +87,18 @@ struct ucp_eager_partial {
     struct ucp_unexpected *unexpected;
 };
 
+/* One lane of one endpoint.
+ * peer_name  ucp_worker_iface.name of the interface at its other end */
+struct ucp_ep_lane {
+    struct uct_ep *uct_ep;
+    uint32_t       peer_name;
+};
+
 /* message_ep       the message lane
+ * lanes            [config->lane_count], lanes[0] is the message lane; NULL:
+ *                  there are none
+ * refused          1 << enum ucp_rndv_kind: candidates that the peer will
+ *                  never take
  * short_bytes_end  config's, or 0 while the fast path is closed
  * failed           UCS_OK, or why every operation fails now
  * matched_count    messages that the peer has matched and does not have yet
@@ -104,6 +116,8 @@ struct ucp_ep {
     uint32_t                    flags; /* enum ucp_ep_flag */
     ucs_status_t                failed;
     uint32_t                    matched_count;
+    uint8_t                     refused;
+    struct ucp_ep_lane         *lanes;
     struct ucs_queue            control;
     struct ucs_queue            messages;
     struct ucs_queue            bulk;
@@ -151,6 +165,8 @@ UCS_MUST_USE ucs_status_t ucp_ep_submit(struct ucp_ep      *ep,
 
 /* Queue work, unless it is queued, and go on with it. */
 void ucp_ep_submit_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk);
+/* Take work out of the queue, if it is there. */
+void ucp_ep_remove_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk);
 
 /* Send a small control message, queued if there is no room.
  * @param bytes  [length] borrowed, at most UCP_CONTROL_BYTES_MAX. */
@@ -167,6 +183,10 @@ static inline bool ucp_ep_is_drained(const struct ucp_ep *ep)
     return ucs_queue_is_empty(&ep->control) &&
            ucs_queue_is_empty(&ep->messages) && ucs_queue_is_empty(&ep->bulk);
 }
+
+/* Has the peer all that it matched? To oneself: is that received, too? A
+ * flush waits for this. */
+bool ucp_ep_is_settled(const struct ucp_ep *ep);
 
 /* The peer is gone: complete everything with status, tell the user once. */
 void ucp_ep_fail(struct ucp_ep *ep, ucs_status_t status);

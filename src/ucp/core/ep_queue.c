@@ -204,7 +204,7 @@ void ucp_ep_drain(struct ucp_ep *ep)
         }
         /* A flush waits for bulk: look at it again once that is gone. */
     } while (has_room && !ucs_queue_is_empty(&ep->messages) &&
-             (ep->matched_count == 0) &&
+             ucp_ep_is_settled(ep) &&
              (ep->message_ep->pending_state != UCT_PENDING_WAITS) &&
              (ep->failed == UCS_OK));
     ep->flags &= ~(uint32_t)UCP_EP_DRAINING;
@@ -244,6 +244,23 @@ static ucs_status_t ep_submit(struct ucp_ep *ep, struct ucp_request *req)
 ucs_status_t ucp_ep_submit(struct ucp_ep *ep, struct ucp_request *req)
 {
     return ucp_trace_submit(ep, req, ep_submit);
+}
+
+void ucp_ep_remove_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk)
+{
+    struct ucs_queue_elem **position;
+    struct ucp_bulk        *other;
+
+    if (!bulk->is_queued) {
+        return;
+    }
+    ucs_queue_for_each_safe(other, position, &ep->bulk, queue) {
+        if (other == bulk) {
+            ucs_queue_remove_at(&ep->bulk, position);
+            break;
+        }
+    }
+    bulk->is_queued = false;
 }
 
 void ucp_ep_submit_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk)

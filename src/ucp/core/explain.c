@@ -37,30 +37,53 @@ static void explain_workers(struct ucp_explain            *explain,
     ucp_explain_end(explain);
 }
 
+/* The part of a large message's bytes that a lane carries. */
+static unsigned explain_percent(const struct ucp_ep_config *config,
+                                unsigned                    lane)
+{
+    double all = 0, own = 0;
+
+    if (config->lane_count == 1) {
+        return 100;
+    }
+    for (unsigned i = 0; i < config->lane_count; ++i) {
+        const struct uct_iface_attr *attr = &config->lanes[i].model.attr;
+        double bandwidth = ucs_max(attr->put_cost.bandwidth_Bps,
+                                   attr->get_cost.bandwidth_Bps);
+
+        all += bandwidth;
+        own = (i == lane) ? bandwidth : own;
+    }
+    return (all > 0) ? (unsigned)(100 * own / all + 0.5) : 0;
+}
+
 /* The lane, what it is good for, and the model that all costs come from. */
 static void explain_lane(struct ucp_explain         *explain,
                          const struct ucp_worker    *worker,
-                         const struct ucp_ep_config *config)
+                         const struct ucp_ep_config *config, unsigned lane)
 {
-    const struct uct_cost *cost = &config->lane.attr.cost;
+    const struct ucp_lane_row *row     = &config->lanes[lane];
+    const struct uct_cost     *cost    = &row->model.attr.cost;
+    const char                *use     = (lane == 0) ? "messages, bulk" : "bulk";
+    unsigned                   percent = explain_percent(config, lane);
     char                   name[2 * UCT_NAME_BYTES_MAX];
 
-    iface_name(worker, config->iface_index, name, sizeof(name));
+    iface_name(worker, row->iface_index, name, sizeof(name));
     ucp_explain_begin(explain, "lane");
     if (explain->json) {
-        ucsi_json_u64(&explain->text, "lane", 0);
+        ucsi_json_u64(&explain->text, "lane", lane);
         ucsi_json_text(&explain->text, "iface", name);
-        ucsi_json_text(&explain->text, "use", "messages, bulk");
-        ucsi_json_u64(&explain->text, "percent", 100);
+        ucsi_json_text(&explain->text, "use", use);
+        ucsi_json_u64(&explain->text, "percent", percent);
         ucsi_json_double(&explain->text, "latency_s", cost->latency_s);
         ucsi_json_double(&explain->text, "overhead_s", cost->overhead_s);
         ucsi_json_double(&explain->text, "bandwidth_Bps", cost->bandwidth_Bps);
     } else {
         ucsi_strbuf_appendf(&explain->text,
-                            "  lane 0  %-16s messages, bulk 100 %%; "
+                            "  lane %u  %-16s %s %u %%; "
                             "latency %.3f us, overhead %.3f us a message, "
                             "%.0f MB/s",
-                            name, cost->latency_s * 1e6, cost->overhead_s * 1e6,
+                            lane, name, use, percent, cost->latency_s * 1e6, cost->overhead_s * 1e6,
                             cost->bandwidth_Bps / 1e6);
     }
     ucp_explain_end(explain);
@@ -218,24 +241,33 @@ ucs_status_t ucp_explain_peer(struct ucp_explain            *explain,
                               const struct ucp_ep           *ep)
 {
     const struct ucp_ep_config *config;
-    struct ucp_lane_choice      choice;
+    struct ucp_lane_choice      choices[UCP_LANE_COUNT_MAX];
+    unsigned                    indices[UCP_LANE_COUNT_MAX];
+    unsigned                    count;
     struct ucp_query            query;
     char                        reasons[512];
     ucs_status_t                status;
 
-    status = ucp_lanes_choose(worker, view, &choice, reasons, sizeof(reasons));
+    status = ucp_lanes_choose(worker, view, &choices[0], reasons,
+                              sizeof(reasons));
     explain_workers(explain, worker, view);
     if (status != UCS_OK) {
         explain_candidates(explain, worker, view, NULL);
         explain_candidate(explain, "no lane", "at all", reasons, "UCX_TLS");
         return status;
     }
-    config = ucp_worker_ep_config(worker, choice.iface_index);
+    count  = ucp_lanes_add_rails(worker, view, choices);
+    for (unsigned i = 0; i < count; ++i) {
+        indices[i] = choices[i].iface_index;
+    }
+    config = ucp_worker_ep_config(worker, indices, count);
     if (config == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    explain_lane(explain, worker, config);
-    explain_candidates(explain, worker, view, &choice);
+    for (unsigned i = 0; i < count; ++i) {
+        explain_lane(explain, worker, config, i);
+    }
+    explain_candidates(explain, worker, view, &choices[0]);
     if ((ep != NULL) && (ep->message_ep != NULL)) {
         explain_rights(explain, "we to the peer's memory",
                        ep->message_ep->rights, ep->message_ep->rights_reason);

@@ -76,7 +76,7 @@ static ucs_status_t flush_step(struct ucp_request *req)
     ucs_status_t        status;
 
     if (!ucs_queue_is_empty(&ep->control) ||
-        !ucs_queue_is_empty(&ep->bulk) || (ep->matched_count > 0)) {
+        !ucs_queue_is_empty(&ep->bulk) || !ucp_ep_is_settled(ep)) {
         return UCS_ERR_WOULD_BLOCK;
     }
     state->base.cb = flush_done;

@@ -65,7 +65,9 @@ static void trace_message_read(struct ucp_trace_op *op, size_t length)
 {
     op->event.has_tag = op->message->has_tag && (op->header_bytes >= 8);
     op->event.tag     = op->event.has_tag ? ucs_get_le64(op->header) : 0;
-    op->event.bytes   = length - ucs_min(length, op->header_bytes);
+    op->event.bytes   = op->message->is_control
+                            ? 0
+                            : length - ucs_min(length, op->header_bytes);
 }
 
 /* ------------------------------------------------------------------- sends */

@@ -9,6 +9,7 @@
 #include "ucp/core/worker_config.h"
 #include "ucp/proto/rndv.h"
 #include "ucp/tag/recv.h"
+#include "ucp/wireup/lanes.h"
 #include "ucp/wireup/peer.h"
 #include "ucs/clock.h"
 #include "ucs/log.h"
@@ -22,6 +23,19 @@ enum worker_limit {
     WORKER_SLOW_QUIET_MAX  = 64, /* empty polls until it counts as quiet */
     WORKER_SLOW_POLL_NS    = 20000,
 };
+
+static const struct ucs_counter_desc worker_count_descs[] = {
+        [UCP_COUNT_FRAGMENT_OUT] = {"rndv_fragment_out", "bytes sent by messages"},
+        [UCP_COUNT_FRAGMENT_IN]  = {"rndv_fragment_in", "bytes that came so"},
+        [UCP_COUNT_PUT_OUT]      = {"rndv_put_out", "bytes written by put"},
+        [UCP_COUNT_PUT_IN]       = {"rndv_put_in", "bytes that the peer wrote"},
+        [UCP_COUNT_GET_OUT]      = {"rndv_get_out", "bytes that the peer read"},
+        [UCP_COUNT_GET_IN]       = {"rndv_get_in", "bytes read by get"},
+        [UCP_COUNT_FALL_BACK]    = {"rndv_fall_back",
+                                    "messages not moved as proposed"},
+};
+static const struct ucs_counter_table worker_count_table = {
+        "worker", worker_count_descs, UCP_COUNT_COUNT};
 
 static void worker_request_init(struct ucs_mpool *pool, void *element)
 {
@@ -127,6 +141,7 @@ static ucs_status_t worker_open_iface(struct ucp_worker *worker,
                         UCP_FEATURE_WAKEUP) != 0,
              .failure_bound_ns = config->failure_bound_peer_ns,
     };
+    uint8_t      address[UCT_ADDRESS_BYTES_MAX];
     ucs_status_t status = ucti_iface_open(md, &params, &wiface->iface);
 
     if (status != UCS_OK) {
@@ -137,6 +152,9 @@ static ucs_status_t worker_open_iface(struct ucp_worker *worker,
     }
     wiface->worker = worker;
     wiface->iface->transport->iface_query(wiface->iface, &wiface->attr);
+    wiface->iface->transport->iface_address(wiface->iface, address);
+    wiface->name = ucp_lane_name(wiface->iface->transport->name, address,
+                                 wiface->attr.address_bytes);
     ucp_protos_set_handlers(wiface->iface, wiface);
     ucp_peer_set_handler(wiface);
     ucp_trace_iface(wiface);
@@ -225,6 +243,8 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     if (status != UCS_OK) {
         goto close_ifaces;
     }
+    ucsi_counters_add(&worker->counters, &worker_count_table,
+                      worker->options.name, worker->counts);
     *worker_p = worker;
     return UCS_OK;
 
@@ -244,6 +264,7 @@ void ucp_worker_close(struct ucp_worker *worker)
     struct ucp_ep *ep;
 
     worker->is_closing = true;
+    ucsi_counters_remove(&worker->counters);
     ucp_buffered_cleanup(worker);
     while (!ucs_list_is_empty(&worker->eps)) {
         ep = ucs_list_first(&worker->eps, struct ucp_ep, worker_link);

@@ -14,6 +14,7 @@
 #include "ucp/core/context.h"
 #include "ucp/core/ep.h"
 #include "ucp/tag/match.h"
+#include "ucs/counters.h"
 #include "ucs/hash.h"
 #include "ucs/idmap.h"
 #include "ucs/mpool.h"
@@ -30,11 +31,13 @@ struct ucp_worker_options {
     char              name[UCP_ENTITY_NAME_MAX];
 };
 
-/* An interface of this worker; arg of all message handlers. */
+/* An interface of this worker; arg of all message handlers.
+ * name  a hash of transport and address: how peers name this lane */
 struct ucp_worker_iface {
     struct ucp_worker    *worker;
     struct uct_iface     *iface;
     struct uct_iface_attr attr;
+    uint32_t              name;
 };
 
 /* An interface whose progress is a system call: polled rarely.
@@ -57,6 +60,19 @@ struct ucp_wakeup {
 struct ucp_tag_queues {
     struct ucp_tag_match match;
     struct ucs_mpool     pools[UCP_UNEXPECTED_POOL_COUNT];
+};
+
+/* What a worker counts: bytes of messages that asked first, by the way they
+ * moved; and messages that did not go as their sender proposed. */
+enum ucp_count {
+    UCP_COUNT_FRAGMENT_OUT,
+    UCP_COUNT_FRAGMENT_IN,
+    UCP_COUNT_PUT_OUT,
+    UCP_COUNT_PUT_IN,
+    UCP_COUNT_GET_OUT,
+    UCP_COUNT_GET_IN,
+    UCP_COUNT_FALL_BACK,
+    UCP_COUNT_COUNT
 };
 
 /* fast, slow    interfaces by how progress polls them
@@ -94,6 +110,8 @@ struct ucp_worker {
     struct ucp_slow_iface     slow[UCP_DEVICE_COUNT_MAX];
     struct ucs_list           ended;
     uint64_t                  bad_ids;
+    struct ucs_counters       counters;
+    struct ucs_counter        counts[UCP_COUNT_COUNT];
     struct ucp_buffered       buffered;
     struct ucp_trace         *trace;
 };
@@ -108,16 +126,23 @@ void ucp_worker_close(struct ucp_worker *worker);
  * @return how many events were handled. */
 unsigned ucp_worker_poll(struct ucp_worker *worker);
 
-/* The table of an endpoint whose message lane is that interface.
+/* The tables of an endpoint with lanes over those interfaces.
  * @return NULL when memory is short. */
-const struct ucp_ep_config *ucp_worker_ep_config(struct ucp_worker *worker,
-                                                 unsigned iface_index);
+const struct ucp_ep_config *
+ucp_worker_ep_config(struct ucp_worker *worker, const unsigned *iface_indices,
+                     unsigned count);
 
 /* The request that a message names.
  * @return NULL, counted, when the id is stale, forged, or not of that ep. */
 struct ucp_request *ucp_worker_request_of_id(struct ucp_worker   *worker,
                                              const struct ucp_ep *ep,
                                              uint64_t             id);
+
+static inline void ucp_worker_count(struct ucp_worker *worker,
+                                    enum ucp_count what, uint64_t add)
+{
+    ucs_counter_add(&worker->counts[what], add);
+}
 
 /* Sleeping: wakeup.c. */
 UCS_MUST_USE ucs_status_t ucp_wakeup_open(struct ucp_worker *worker);

@@ -5,27 +5,56 @@
 #include <stdlib.h>
 
 #include "ucp/proto/eager.h"
+#include "ucp/proto/rndv.h"
 #include "ucs/log.h"
+
+/* UCX_RNDV_SCHEME asks for what cannot be: say so, once, and take what is
+ * best instead. Other data than contiguous is no reason to complain. */
+static void config_check_scheme(struct ucp_worker *worker,
+                                struct ucp_query  *query)
+{
+    const struct ucp_proto *proto = ucp_rndv_scheme_proto(query->scheme);
+    struct ucp_offer        offer = {.reason = "no reason"};
+
+    if ((proto == NULL) || (proto->offer(query, &offer) == UCS_OK)) {
+        return;
+    }
+    query->scheme = UCP_RNDV_SCHEME_AUTO;
+    if ((query->mode == UCP_MODE_STANDARD) &&
+        (query->dt_class == UCP_DT_CONTIG) &&
+        !worker->context->is_scheme_reported) {
+        worker->context->is_scheme_reported = true;
+        ucs_warn("UCX_RNDV_SCHEME: %s cannot be used over %s: %s; the next "
+                 "best is taken",
+                 proto->name, query->lane->transport->name, offer.reason);
+    }
+}
 
 struct ucp_query ucp_worker_config_query(const struct ucp_worker    *worker,
                                          const struct ucp_ep_config *config)
 {
     return (struct ucp_query){
-            .lane   = &config->lane,
-            .config = &worker->context->config,
+            .lane      = &config->lane,
+            .rows      = config->lanes,
+            .row_count = config->lane_count,
+            .scheme    = worker->context->config.rndv_scheme,
+            .config    = &worker->context->config,
     };
 }
 
 static ucs_status_t config_select(struct ucp_worker    *worker,
                                   struct ucp_ep_config *config)
 {
-    struct ucp_query query = ucp_worker_config_query(worker, config);
+    struct ucp_query query  = ucp_worker_config_query(worker, config);
+    const int        scheme = query.scheme;
     ucs_status_t     status;
 
     for (int mode = 0; mode < UCP_MODE_COUNT; ++mode) {
         for (int dt_class = 0; dt_class < UCP_DT_CLASS_COUNT; ++dt_class) {
             query.mode     = (enum ucp_mode)mode;
             query.dt_class = (enum ucp_dt_class)dt_class;
+            query.scheme   = scheme;
+            config_check_scheme(worker, &query);
             status         = ucp_select(ucp_protos, &query,
                                         &config->select[mode][dt_class]);
             if (status != UCS_OK) {
@@ -58,14 +87,46 @@ static void config_set_direct(struct ucp_ep_config *config)
     }
 }
 
-const struct ucp_ep_config *ucp_worker_ep_config(struct ucp_worker *worker,
-                                                 unsigned iface_index)
+static bool config_has_lanes(const struct ucp_ep_config *config,
+                             const unsigned *iface_indices, unsigned count)
 {
-    const struct ucp_worker_iface *wiface = &worker->ifaces[iface_index];
-    struct ucp_ep_config          *config;
+    if (config->lane_count != count) {
+        return false;
+    }
+    for (unsigned i = 0; i < count; ++i) {
+        if (config->lanes[i].iface_index != iface_indices[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void config_set_lanes(struct ucp_ep_config    *config,
+                             const struct ucp_worker *worker,
+                             const unsigned *iface_indices, unsigned count)
+{
+    for (unsigned i = 0; i < count; ++i) {
+        const struct ucp_worker_iface *wiface =
+            &worker->ifaces[iface_indices[i]];
+
+        config->lanes[i] = (struct ucp_lane_row){
+            .iface_index     = iface_indices[i],
+            .model.transport = wiface->iface->transport,
+            .model.attr      = wiface->attr,
+        };
+    }
+    config->lane_count = count;
+    config->lane       = config->lanes[0].model;
+}
+
+const struct ucp_ep_config *
+ucp_worker_ep_config(struct ucp_worker *worker, const unsigned *iface_indices,
+                     unsigned count)
+{
+    struct ucp_ep_config *config;
 
     ucs_list_for_each(config, &worker->configs, link) {
-        if (config->iface_index == iface_index) {
+        if (config_has_lanes(config, iface_indices, count)) {
             return config;
         }
     }
@@ -74,9 +135,7 @@ const struct ucp_ep_config *ucp_worker_ep_config(struct ucp_worker *worker,
         (void)ucsi_no_memory("a selection table", sizeof(*config));
         return NULL;
     }
-    config->iface_index    = iface_index;
-    config->lane.transport = wiface->iface->transport;
-    config->lane.attr      = wiface->attr;
+    config_set_lanes(config, worker, iface_indices, count);
     if (config_select(worker, config) != UCS_OK) {
         free(config);
         return NULL;

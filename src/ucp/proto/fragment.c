@@ -3,6 +3,7 @@
 #include "ucp/proto/fragment.h"
 
 #include "ucp/core/worker.h"
+#include "ucp/proto/rdma.h"
 #include "ucp/proto/wire.h"
 #include "ucp/tag/recv.h"
 
@@ -23,6 +24,7 @@ static size_t fragment_pack(void *dest, void *arg)
     length = ucp_dt_iter_pack(&req->dt, (uint8_t *)dest + UCP_WIRE_FRAG_BYTES,
                               room);
     rndv->granted.offset += length;
+    ucp_worker_count(req->worker, UCP_COUNT_FRAGMENT_OUT, length);
     return UCP_WIRE_FRAG_BYTES + length;
 }
 
@@ -84,6 +86,8 @@ static ucs_status_t fragment_send_zcopy(struct ucp_rndv *rndv)
         ucs_mpool_put(piece);
     }
     if ((status == UCS_OK) || (status == UCS_INPROGRESS)) {
+        ucp_worker_count(ep->worker, UCP_COUNT_FRAGMENT_OUT,
+                         iter.offset - rndv->granted.offset);
         rndv->req->dt        = iter;
         rndv->granted.offset = iter.offset;
         status               = UCS_OK;
@@ -184,6 +188,9 @@ static ucs_status_t fragment_receive_ack(void *arg, struct uct_source *source,
     }
     ucp_rndv_get(rndv);
     ucp_rndv_match(rndv);
+    if (ack.flags & UCP_WIRE_ACK_REFUSED) {
+        rndv->ep->refused |= (uint8_t)(1u << rndv->kind);
+    }
     if (ack.length > 0) {
         fragment_grant(rndv, &ack);
     }
@@ -246,6 +253,7 @@ static void fragment_ask(struct ucp_rndv *rndv)
         .receiver_id = rndv->req->recv.id,
         .offset      = rndv->wanted.offset,
         .length      = ucs_min(rest, room),
+        .flags = (rndv->flags & UCP_RNDV_REFUSED) ? UCP_WIRE_ACK_REFUSED : 0,
     };
     rndv->wanted.offset += ack.length;
     rndv->expected += ack.length;
@@ -283,10 +291,12 @@ static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
     }
     ucp_rndv_get(rndv);
     rndv->expected -= length;
+    ucp_worker_count(worker, UCP_COUNT_FRAGMENT_IN, length);
     (void)ucp_tag_recv_piece(rndv->req, wire.offset,
                              (const uint8_t *)data + UCP_WIRE_FRAG_BYTES,
                              length);
     fragment_ask(rndv);
+    ucp_rdma_ask_failed(rndv);
     ucp_rndv_put(rndv);
     return UCS_OK;
 }

@@ -26,7 +26,7 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
                                    struct ucp_offer       *offer_p)
 {
     const struct uct_iface_attr *attr = &query->lane->attr;
-    size_t                       first;
+    size_t                       first, last;
 
     if (query->mode == UCP_MODE_BUFFERED) {
         return ucp_offer_refuse(offer_p, "a buffered send does not lend the "
@@ -39,7 +39,12 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
     if (!ucp_rndv_bytes_first(query, &first)) {
         return ucp_offer_refuse(offer_p, "UCX_RNDV_THRESH is inf");
     }
-    return ucp_offer_sizes(offer_p, first, SIZE_MAX,
+    /* The others cannot ask for nothing: an empty message is always ours. */
+    last = ucp_rndv_is_wanted(query, UCP_RNDV_SEND) ? SIZE_MAX : 0;
+    if (first > last) {
+        return ucp_offer_refuse(offer_p, "UCX_RNDV_SCHEME asks for another");
+    }
+    return ucp_offer_sizes(offer_p, first, last,
                            ucs_linear(3 * attr->cost.latency_s +
                                               6 * attr->cost.overhead_s,
                                       2 * ucp_copy_s_per_byte +

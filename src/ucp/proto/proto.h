@@ -19,7 +19,9 @@
 #include "ucs/linear.h"
 #include "uct/api/uct.h"
 
+struct ucp_arrival;
 struct ucp_context_config;
+struct ucp_rndv;
 
 /* Pieces that a protocol hands to the transport at once. A lane that takes
  * fewer sets the limit; 16 is what a cache line of descriptors needs (guess).
@@ -50,17 +52,34 @@ enum ucp_am_id {
     UCP_AM_FIN,  /* the RDMA that you allowed is done */
 };
 
+enum {
+    /* Rows in an endpoint's table of lanes: the message lane and rails. */
+    UCP_LANE_COUNT_MAX = 5,
+};
+
 /* One way to reach a peer, as far as a choice may depend on it. */
 struct ucp_lane_model {
     const struct uct_transport *transport;
     struct uct_iface_attr       attr;
 };
 
-/* All that a protocol may look at to decide. */
+/* A row of an endpoint's table of lanes; the first is the message lane.
+ * iface_index  which interface of the worker */
+struct ucp_lane_row {
+    unsigned              iface_index;
+    struct ucp_lane_model model;
+};
+
+/* All that a protocol may look at to decide.
+ * lane    the message lane, rows[0]'s
+ * scheme  enum ucp_rndv_scheme: which rendezvous is asked for */
 struct ucp_query {
     enum ucp_mode                    mode;
     enum ucp_dt_class                dt_class;
     const struct ucp_lane_model     *lane;
+    const struct ucp_lane_row       *rows; /* [row_count]; NULL when 0 */
+    unsigned                         row_count;
+    int                              scheme;
     const struct ucp_context_config *config;
 };
 
@@ -113,6 +132,15 @@ struct ucp_proto {
      *         request. UCS_INPROGRESS: a transport still has the buffer; the
      *         protocol completes the request when it is given back. */
     ucs_status_t (*abort)(struct ucp_request *req, ucs_status_t status);
+
+    /* Rendezvous only: how the receiver goes on with a message that the
+     * sender would send like this; kind is the candidate on the wire.
+     * @return UCS_OK. UCS_ERR_UNSUPPORTED: not this message.
+     *         UCS_ERR_UNREACHABLE: no message of this endpoint. Then it comes
+     *         as fragments. */
+    ucs_status_t (*answer)(struct ucp_rndv          *rndv,
+                           const struct ucp_arrival *arrival);
+    uint8_t kind; /* enum ucp_rndv_kind, if there is an answer() */
 
     enum ucp_direct direct;
 

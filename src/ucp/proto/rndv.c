@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucp/proto/rndv.c - a message that asks first: its start, the receiver's
- * word, its end at either side. */
+/* ucp/proto/rndv.c - a message that asks first: its start, and its end at
+ * either side. The receiver's word is in rndv_recv.c. */
 #include "ucp/proto/rndv.h"
 
 #include "ucp/core/worker.h"
 #include "ucp/proto/eager.h"
 #include "ucp/proto/fragment.h"
+#include "ucp/proto/rdma.h"
 #include "ucp/proto/wire.h"
 #include "ucp/tag/recv.h"
 #include "ucp/tag/unexpected.h"
@@ -51,6 +52,20 @@ void ucp_rndv_pools_cleanup(struct ucp_worker *worker)
 
 /* ---- the object ---- */
 
+/* Send the next thing that is ready. */
+static ucs_status_t rndv_advance(struct ucp_rndv *rndv)
+{
+    ucs_status_t status = ucp_rdma_is_ready(rndv) ? ucp_rdma_step(rndv) :
+                                                    ucp_fragment_step(rndv);
+
+    if ((status == UCS_OK) &&
+        (ucp_rdma_is_ready(rndv) ||
+         (rndv->granted.offset < rndv->granted.end))) {
+        status = UCP_STEP_TURN_DONE;
+    }
+    return status;
+}
+
 static ucs_status_t rndv_step(struct ucp_bulk *bulk)
 {
     struct ucp_rndv *rndv   = ucs_container_of(bulk, struct ucp_rndv, bulk);
@@ -58,10 +73,10 @@ static ucs_status_t rndv_step(struct ucp_bulk *bulk)
 
     ucp_rndv_get(rndv);
     if (!ucp_rndv_is_over(rndv)) {
-        status = ucp_fragment_step(rndv);
+        status = rndv_advance(rndv);
     }
     if (ucp_rndv_is_over(rndv)) {
-        status = UCS_OK;
+        status = UCS_OK; /* and out of the queue */
     }
     if (status != UCS_OK) {
         --rndv->in_flight; /* it goes on: nothing has ended */
@@ -71,15 +86,26 @@ static ucs_status_t rndv_step(struct ucp_bulk *bulk)
     return UCS_OK;
 }
 
-static struct ucp_rndv *rndv_create(struct ucp_request *req, struct ucp_ep *ep)
+struct ucp_rndv *ucp_rndv_create(struct ucp_request *req, struct ucp_ep *ep)
 {
     struct ucp_rndv *rndv = ucs_mpool_get(&ep->worker->rndvs);
 
     if (rndv != NULL) {
         *rndv = (struct ucp_rndv){
             .bulk = {.step = rndv_step}, .req = req, .ep = ep};
+        ucs_queue_init(&rndv->by_rdma.puts);
+        ucs_queue_init(&rndv->by_rdma.failed);
+        ucs_list_init(&rndv->by_rdma.grants);
     }
     return rndv;
+}
+
+/* Nobody uses it any more. */
+static void rndv_destroy(struct ucp_rndv *rndv)
+{
+    ucp_rdma_drop(rndv);
+    ucp_rdma_cleanup(rndv);
+    ucs_mpool_put(rndv);
 }
 
 /* Is every byte where it should be? */
@@ -111,7 +137,7 @@ static void rndv_end(struct ucp_rndv *rndv)
     ucs_status_t        status  = rndv->status;
 
     rndv_leave_ep(rndv);
-    ucs_mpool_put(rndv);
+    rndv_destroy(rndv);
     if (is_recv) {
         req->recv.rndv = NULL;
         ucp_tag_recv_end(req, (status == UCS_OK) ? req->recv.status : status);
@@ -120,7 +146,7 @@ static void rndv_end(struct ucp_rndv *rndv)
     ucp_ep_wait_over(req);
     ucp_dt_iter_cleanup(&req->dt);
     ucp_request_complete_send(req, status);
-    if ((ep->matched_count == 0) && !ucs_queue_is_empty(&ep->messages)) {
+    if (!ucs_queue_is_empty(&ep->messages) && ucp_ep_is_settled(ep)) {
         ucp_ep_drain(ep); /* a flush */
     }
 }
@@ -147,6 +173,8 @@ static void rndv_detach(struct ucp_rndv *rndv, ucs_status_t status)
     rndv->flags |= UCP_RNDV_OVER;
     rndv->status = status;
     rndv_leave_ep(rndv);
+    ucp_rdma_drop(rndv);
+    ucp_ep_remove_bulk(rndv->ep, &rndv->bulk);
     if (!(rndv->flags & UCP_RNDV_IS_RECV)) {
         ucp_ep_wait_over(req);
         return;
@@ -168,7 +196,7 @@ void ucp_rndv_abort(struct ucp_rndv *rndv, ucs_status_t status)
     ucp_rndv_put(rndv);
 }
 
-static void rndv_send_abort(struct ucp_ep *ep, uint64_t id,
+void ucp_rndv_send_abort(struct ucp_ep *ep, uint64_t id,
                             enum ucp_wire_side side, ucs_status_t status)
 {
     struct ucp_wire_abort abort = {
@@ -184,22 +212,11 @@ static void rndv_send_abort(struct ucp_ep *ep, uint64_t id,
 void ucp_rndv_give_up(struct ucp_rndv *rndv, ucs_status_t status)
 {
     if (rndv->flags & UCP_RNDV_IS_RECV) {
-        rndv_send_abort(rndv->ep, rndv->peer_id, UCP_WIRE_RECEIVER, status);
+        ucp_rndv_send_abort(rndv->ep, rndv->peer_id, UCP_WIRE_RECEIVER, status);
     } else {
-        rndv_send_abort(rndv->ep, rndv->req->send.id, UCP_WIRE_SENDER, status);
+        ucp_rndv_send_abort(rndv->ep, rndv->req->send.id, UCP_WIRE_SENDER, status);
     }
     ucp_rndv_abort(rndv, status);
-}
-
-bool ucp_rndv_bytes_first(const struct ucp_query *query, size_t *first_p)
-{
-    size_t threshold = ucp_rndv_threshold(query);
-
-    if ((query->mode == UCP_MODE_SYNC) || (threshold == UCS_UNITS_AUTO)) {
-        threshold = 0;
-    }
-    *first_p = threshold;
-    return threshold != SIZE_MAX;
 }
 
 /* ---- the sender ---- */
@@ -213,7 +230,7 @@ ucs_status_t ucp_rndv_open(struct ucp_request *req, struct ucp_rndv **rndv_p)
         *rndv_p = rndv_state(req)->rndv;
         return UCS_OK;
     }
-    rndv = rndv_create(req, req->send.ep);
+    rndv = ucp_rndv_create(req, req->send.ep);
     if (rndv == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
@@ -304,10 +321,10 @@ ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status)
     }
     rndv = rndv_state(req)->rndv;
     rndv_detach(rndv, status);
-    if ((rndv->in_flight > 0) || rndv->bulk.is_queued) {
+    if (rndv->in_flight > 0) {
         return UCS_INPROGRESS;
     }
-    ucs_mpool_put(rndv);
+    rndv_destroy(rndv);
     return UCS_OK;
 }
 
@@ -348,152 +365,3 @@ void ucp_rndv_match(struct ucp_rndv *rndv)
         ++rndv->ep->matched_count;
     }
 }
-
-/* ---- the receiver ---- */
-
-static ucs_status_t rndv_receive_start(void *arg, struct uct_source *source,
-                                       void *data, size_t length,
-                                       unsigned flags)
-{
-    struct ucp_worker_iface *wiface = arg;
-    struct ucp_wire_rndv     wire;
-    struct ucp_arrival       arrival = {
-              .worker   = wiface->worker,
-              .iface    = wiface->iface,
-              .ep       = source->user,
-              .base     = data,
-              .am_flags = flags,
-    };
-
-    if ((arrival.ep == NULL) || !ucp_wire_rndv_decode(data, length, &wire)) {
-        ++wiface->worker->bad_ids;
-        return UCS_OK;
-    }
-    arrival.tag         = wire.start.tag;
-    arrival.length      = wire.start.length;
-    arrival.id          = wire.start.id;
-    arrival.candidate   = wire.candidate;
-    arrival.head_length = wire.head_length;
-    arrival.data_length = length - UCP_WIRE_RNDV_BYTES - wire.head_length;
-    arrival.data = (const uint8_t *)data + UCP_WIRE_RNDV_BYTES +
-                   wire.head_length;
-    return ucp_tag_start_arrived(&arrival, UCP_UNEXPECTED_RNDV);
-}
-
-/* The object of a receive that more bytes will come for; NULL: no memory. */
-static struct ucp_rndv *rndv_open_recv(struct ucp_request       *req,
-                                       const struct ucp_arrival *arrival)
-{
-    struct ucp_rndv *rndv = rndv_create(req, arrival->ep);
-
-    if (rndv == NULL) {
-        return NULL;
-    }
-    if (ucsi_idmap_add(&req->worker->ids, req, &req->recv.id) != UCS_OK) {
-        req->recv.id = 0;
-        ucs_mpool_put(rndv);
-        return NULL;
-    }
-    rndv->flags     = UCP_RNDV_IS_RECV;
-    rndv->bulk.name = "rndv/receive";
-    rndv->kind     = arrival->candidate;
-    rndv->peer_id  = arrival->id;
-    req->recv.rndv = rndv;
-    req->recv.ep   = arrival->ep;
-    ucs_list_add_tail(&arrival->ep->receives, &req->recv.ep_link);
-    return rndv;
-}
-
-void ucp_rndv_recv_start(struct ucp_request       *req,
-                         const struct ucp_arrival *arrival)
-{
-    struct ucp_ep   *ep     = arrival->ep;
-    ucs_status_t     status = ucp_tag_recv_begin(req, arrival->tag,
-                                                 arrival->length);
-    struct ucp_rndv *rndv;
-
-    if (status != UCS_OK) {
-        rndv_send_abort(ep, arrival->id, UCP_WIRE_RECEIVER, status);
-        ucp_tag_recv_end(req, status);
-        return;
-    }
-    if (ucp_tag_recv_piece(req, 0, arrival->data, arrival->data_length)) {
-        ucp_fragment_ask_nothing(ep, arrival->id, arrival->length);
-        ucp_tag_recv_end(req, req->recv.status);
-        return;
-    }
-    rndv = rndv_open_recv(req, arrival);
-    if (rndv == NULL) {
-        rndv_send_abort(ep, arrival->id, UCP_WIRE_RECEIVER, UCS_ERR_NO_MEMORY);
-        ucp_tag_recv_end(req, UCS_ERR_NO_MEMORY);
-        return;
-    }
-    ucp_rndv_get(rndv);
-    ucp_fragment_want(rndv, arrival->data_length, arrival->length);
-    ucp_rndv_put(rndv);
-}
-
-struct ucp_rndv *ucp_rndv_receiving(struct ucp_worker *worker,
-                                    const struct ucp_ep *ep, uint64_t id)
-{
-    struct ucp_request *req = ucp_worker_request_of_id(worker, ep, id);
-
-    if ((req == NULL) || !(req->flags & UCP_REQUEST_TAG_RECV)) {
-        ++worker->bad_ids;
-        return NULL;
-    }
-    return req->recv.rndv;
-}
-
-/* ---- giving up ---- */
-
-/* The RNDV may wait still, or our answer may have crossed the ABORT. */
-static void rndv_sender_gives_up(struct ucp_ep               *ep,
-                                 const struct ucp_wire_abort *abort)
-{
-    struct ucp_request *req;
-
-    ucs_list_for_each(req, &ep->receives, recv.ep_link) {
-        if ((req->recv.rndv != NULL) &&
-            (req->recv.rndv->peer_id == abort->id)) {
-            ucp_rndv_abort(req->recv.rndv, abort->status);
-            return;
-        }
-    }
-    ucp_unexpected_forget(ep, abort->id, abort->status);
-}
-
-static ucs_status_t rndv_receive_abort(void *arg, struct uct_source *source,
-                                       void *data, size_t length,
-                                       unsigned flags)
-{
-    struct ucp_worker    *worker = ((struct ucp_worker_iface *)arg)->worker;
-    struct ucp_ep        *ep     = source->user;
-    struct ucp_wire_abort abort;
-    struct ucp_rndv      *rndv;
-
-    (void)flags;
-    if ((ep == NULL) || !ucp_wire_abort_decode(data, length, &abort)) {
-        ++worker->bad_ids;
-        return UCS_OK;
-    }
-    if (abort.side == UCP_WIRE_SENDER) {
-        rndv_sender_gives_up(ep, &abort);
-        return UCS_OK;
-    }
-    rndv = ucp_rndv_answered(worker, ep, abort.id);
-    if (rndv != NULL) {
-        /* A receive buffer that is too small is no failure of the sender. */
-        ucp_rndv_abort(rndv, (abort.status == UCS_ERR_MESSAGE_TRUNCATED) ?
-                                 UCS_OK :
-                                 abort.status);
-    }
-    return UCS_OK;
-}
-
-const struct ucp_handler ucp_rndv_handlers[] = {
-    {UCP_AM_RNDV, rndv_receive_start},
-    {UCP_AM_RGET, rndv_receive_start},
-    {UCP_AM_ABORT, rndv_receive_abort},
-    {0, NULL},
-};

@@ -21,8 +21,10 @@
 
 #include "ucp/core/ep.h"
 #include "ucp/core/request.h"
+#include "ucp/proto/wire.h"
 
 struct ucp_arrival;
+struct ucp_reg;
 struct ucp_wire_abort;
 
 /* How a message goes on after its start; the numbers are on the wire. */
@@ -39,12 +41,41 @@ enum ucp_rndv_flag {
     UCP_RNDV_ASKED   = 1 << 1, /* S: the start is sent; answers are honest */
     UCP_RNDV_MATCHED = 1 << 2, /* S: R has answered */
     UCP_RNDV_OVER    = 1 << 3, /* given up; status says why */
+    UCP_RNDV_REFUSED = 1 << 4, /* R: the candidate, and will each time */
 };
 
 /* A range that is cut into pieces, one after the other. */
 struct ucp_range {
     size_t offset; /* where the next piece begins */
     size_t end;
+};
+
+/* What put and get need of a message.
+ * puts        S: struct ucp_piece that wait to be posted
+ * failed      R: pieces to be asked for as fragments
+ * grants      R: pieces that S may write
+ * lanes       those that may be used, as bits
+ * depth       R: pieces under way at most
+ * piece_bytes R: of each; 0: the message is shared once between the lanes
+ * total       R: bytes that go by RDMA in all
+ * count       R: pieces under way
+ * read        R: bytes read that S was not told of
+ * lane_bytes  R: given to each lane
+ * regs, rkeys of the whole message, by lane */
+struct ucp_rdma {
+    struct ucs_queue puts;
+    struct ucs_queue failed;
+    struct ucs_list  grants;
+    uint32_t         lanes;
+    unsigned         depth;
+    unsigned         count;
+    size_t           piece_bytes;
+    size_t           total;
+    size_t           read;
+    uint64_t         remote;
+    size_t           lane_bytes[UCP_LANE_COUNT_MAX];
+    struct ucp_reg  *regs[UCP_LANE_COUNT_MAX];
+    struct uct_rkey *rkeys[UCP_LANE_COUNT_MAX];
 };
 
 /* bulk       in ep->bulk while something is ready to be sent
@@ -54,7 +85,8 @@ struct ucp_range {
  * unclaimed  S: bytes that R has not asked for, nor read
  * granted    S: fragments that may be sent
  * wanted     R: the range to ask for as fragments
- * expected   R: bytes of fragments asked for that have not come */
+ * expected   R: bytes of fragments asked for that have not come
+ * rdma       R: what no piece covers yet; by_rdma: rdma.h */
 struct ucp_rndv {
     struct ucp_bulk     bulk;
     struct ucp_request *req;
@@ -68,17 +100,41 @@ struct ucp_rndv {
     struct ucp_range    granted;
     struct ucp_range    wanted;
     size_t              expected;
+    struct ucp_range    rdma;
+    struct ucp_rdma     by_rdma;
 };
 
-/* A part of a message that a transport has: from when it is given until its
- * completion runs. */
+/* A part of a message that a transport has, or that waits for one.
+ * queue   by_rdma.puts, .failed
+ * link    by_rdma.grants
+ * done    bytes of it that were posted
+ * remote  put: where to
+ * reg     its own registration, or NULL
+ * rkey    put: its own key */
 struct ucp_piece {
-    struct uct_req   base;
-    struct ucp_rndv *rndv;
+    struct uct_req        base;
+    struct ucp_rndv      *rndv;
+    struct ucs_queue_elem queue;
+    struct ucs_list       link;
+    size_t                offset;
+    size_t                length;
+    size_t                done;
+    size_t                posted;
+    uint64_t              remote;
+    struct ucp_reg       *reg;
+    struct uct_rkey      *rkey;
+    uint8_t               lane;
 };
 
 UCS_MUST_USE ucs_status_t ucp_rndv_pools_init(struct ucp_worker *worker);
 void                      ucp_rndv_pools_cleanup(struct ucp_worker *worker);
+
+/* A new object. NULL: no memory. */
+struct ucp_rndv *ucp_rndv_create(struct ucp_request *req, struct ucp_ep *ep);
+
+/* Tell the peer, if there is one, that the message is given up. */
+void ucp_rndv_send_abort(struct ucp_ep *ep, uint64_t id,
+                         enum ucp_wire_side side, ucs_status_t status);
 
 /* How a sender starts.
  * head             [head_bytes], NULL when 0
@@ -151,6 +207,29 @@ static inline void ucp_rndv_submit(struct ucp_rndv *rndv)
 
 /* The first size that may ask first; false: none may. */
 bool ucp_rndv_bytes_first(const struct ucp_query *query, size_t *first_p);
+
+/* Does UCX_RNDV_SCHEME, as the query has it, allow this kind? */
+bool ucp_rndv_is_wanted(const struct ucp_query *query, enum ucp_rndv_kind kind);
+
+/* The protocol of a kind that needs an answer of its own, or NULL. */
+const struct ucp_proto *ucp_rndv_proto_of(uint8_t kind);
+
+/* The protocol that UCX_RNDV_SCHEME asks for; NULL: any. */
+const struct ucp_proto *ucp_rndv_scheme_proto(int scheme);
+
+/* S: the endpoint cannot do what its configuration could, or the peer refused
+ * it before: go on as protocol 4, from the start. @return as step(). */
+UCS_MUST_USE ucs_status_t ucp_rndv_fall_back(struct ucp_request *req);
+
+/* S: will the peer refuse a candidate of that kind? */
+static inline bool ucp_rndv_is_refused(const struct ucp_request *req,
+                                       enum ucp_rndv_kind        kind)
+{
+    return (req->send.ep->refused & (1u << kind)) != 0;
+}
+
+/* Protocol 4, what the others fall back to. */
+extern const struct ucp_proto ucp_pipeline_send_proto;
 
 /* The handlers of RNDV, RGET and ABORT. */
 extern const struct ucp_handler ucp_rndv_handlers[];

@@ -10,6 +10,7 @@
  *   ACK          0 sender id:8  8 receiver id:8  16 offset:8  24 length:8
  *                32 flags:1  33 0:7
  *   FRAG         0 receiver id:8  8 offset:8               16 data
+ *   PUT, FIN     wire_rdma.h
  *   ABORT        0 id:8  8 side:1  9 status:1
  *
  * Little endian. Data is the rest of the message. Every field comes from a

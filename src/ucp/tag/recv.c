@@ -58,7 +58,9 @@ bool ucp_tag_recv_piece(struct ucp_request *req, size_t offset,
 
 void ucp_tag_recv_end(struct ucp_request *req, ucs_status_t status)
 {
-    if (req->recv.ep != NULL) {
+    struct ucp_ep *ep = req->recv.ep;
+
+    if (ep != NULL) {
         ucs_list_remove(&req->recv.ep_link);
         req->recv.ep = NULL;
     }
@@ -68,6 +70,10 @@ void ucp_tag_recv_end(struct ucp_request *req, ucs_status_t status)
     }
     ucp_dt_iter_cleanup(&req->dt);
     ucp_request_complete_recv(req, status);
+    if ((ep != NULL) && !ucs_queue_is_empty(&ep->messages) &&
+        ucp_ep_is_settled(ep)) {
+        ucp_ep_drain(ep); /* a flush to oneself */
+    }
 }
 
 static void recv_start(struct ucp_request *req,

@@ -143,7 +143,7 @@ void ucp_unexpected_free(struct ucp_unexpected *unexpected);
 void ucp_unexpected_orphan(struct ucp_ep *ep, ucs_status_t status);
 
 /* Handing over to the protocols that hold the rest of a message; in
- * proto/eager_allocated.c and proto/rndv.c. */
+ * proto/eager_allocated.c and proto/rndv_recv.c. */
 void ucp_eager_recv_start(struct ucp_request        *req,
                           const struct ucp_arrival  *arrival);
 void ucp_rndv_recv_start(struct ucp_request       *req,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucp/wireup/lanes.h - which interface reaches a peer best. */
+/* ucp/wireup/lanes.h - which interfaces reach a peer best: one for messages,
+ * and rails that share the bytes of large ones. */
 #ifndef UCP_WIREUP_LANES_H_
 #define UCP_WIREUP_LANES_H_
 
@@ -40,5 +41,18 @@ UCS_MUST_USE ucs_status_t
 ucp_lanes_choose(struct ucp_worker *worker, const struct ucp_address_view *view,
                  struct ucp_lane_choice *choice_p, char *reasons,
                  size_t size_bytes);
+
+/* Choose rails behind the message lane in choices[0]: interfaces with put or
+ * get, the fastest first, so that there are at most UCX_MAX_RNDV_RAILS with
+ * the message lane if it can put or get. Inside a node the processor moves
+ * the bytes, so lanes there do not add up: there is one at most.
+ * @param choices  [UCP_LANE_COUNT_MAX]. @return how many are set. */
+unsigned ucp_lanes_add_rails(struct ucp_worker             *worker,
+                             const struct ucp_address_view *view,
+                             struct ucp_lane_choice        *choices);
+
+/* How both ends name an interface in messages. */
+uint32_t ucp_lane_name(const char *transport, const uint8_t *address,
+                       size_t address_bytes);
 
 #endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/proto/rdma.c - which lanes can put and get, what that costs, memory and
+ * keys. The moving is in rdma_read.c and rdma_write.c. */
+#include "ucp/proto/rdma.h"
+
+#include "ucp/core/reg_cache.h"
+#include "ucp/core/worker.h"
+#include "ucp/proto/eager.h"
+#include "ucp/proto/wire.h"
+
+enum {
+    /* Inside a node, messages below this are copied through the transport
+     * when nobody asks for anything else: the sender need not wait, and the
+     * models of put and get say nothing of pages touched first (guess). */
+    RDMA_INTRA_BYTES_MIN = 16384,
+};
+
+/* ---- choosing ---- */
+
+static bool rdma_lane_can(const struct ucp_lane_model *model,
+                          enum ucp_rdma_op             op)
+{
+    const struct uct_transport *transport = model->transport;
+
+    if ((transport->mem_register == NULL) || (transport->rkey_pack == NULL)) {
+        return false;
+    }
+    return (op == UCP_RDMA_PUT) ? (transport->put_zcopy != NULL) &&
+                                      (model->attr.put.zcopy_bytes_max > 0) :
+                                  (transport->get_zcopy != NULL) &&
+                                      (model->attr.get.zcopy_bytes_max > 0);
+}
+
+static const struct uct_rma_cost *
+rdma_lane_cost(const struct ucp_lane_model *model, enum ucp_rdma_op op)
+{
+    return (op == UCP_RDMA_PUT) ? &model->attr.put_cost : &model->attr.get_cost;
+}
+
+uint32_t ucp_rdma_query_lanes(const struct ucp_query *query,
+                              enum ucp_rdma_op        op)
+{
+    uint32_t lanes = 0;
+
+    for (unsigned i = 0; i < query->row_count; ++i) {
+        if (rdma_lane_can(&query->rows[i].model, op)) {
+            lanes |= UINT32_C(1) << i;
+        }
+    }
+    return lanes;
+}
+
+struct ucs_linear ucp_rdma_cost(const struct ucp_query *query, uint32_t lanes,
+                                enum ucp_rdma_op op)
+{
+    struct ucs_linear cost      = {0};
+    double            bandwidth = 0;
+
+    for (unsigned i = 0; i < query->row_count; ++i) {
+        const struct uct_rma_cost *lane = rdma_lane_cost(&query->rows[i].model,
+                                                         op);
+
+        if (lanes & (UINT32_C(1) << i)) {
+            bandwidth += lane->bandwidth_Bps;
+            cost.base_s = ucs_max(cost.base_s,
+                                  lane->latency_s + lane->overhead_s);
+        }
+    }
+    cost.per_byte_s = (bandwidth > 0) ? 1.0 / bandwidth : 0;
+    return cost;
+}
+
+bool ucp_rdma_needs_local(const struct ucp_lane_model *model)
+{
+    /* Inside the node a processor moves the bytes: no device must know. */
+    return !(model->attr.flags & UCT_IFACE_INTRA_NODE);
+}
+
+struct ucs_linear ucp_rdma_register_cost(const struct ucp_query *query,
+                                         uint32_t               lanes)
+{
+    struct ucs_linear cost = {0};
+
+    for (unsigned i = 0; i < query->row_count; ++i) {
+        const struct ucp_lane_model *model = &query->rows[i].model;
+        double ends = ucp_rdma_needs_local(model) ? 2 : 1;
+
+        if (lanes & (UINT32_C(1) << i)) {
+            cost.base_s += ends * model->attr.cost.register_base_s;
+            cost.per_byte_s += ends * model->attr.cost.register_per_byte_s;
+        }
+    }
+    return cost;
+}
+
+const char *ucp_rdma_refusal(const struct ucp_query *query,
+                             enum ucp_rdma_op op, size_t *first_p)
+{
+    if (query->dt_class != UCP_DT_CONTIG) {
+        return "the data is not contiguous";
+    }
+    if (query->mode == UCP_MODE_BUFFERED) {
+        return "a buffered message leaves the user's buffer at once";
+    }
+    if (ucp_rdma_query_lanes(query, op) == 0) {
+        return (op == UCP_RDMA_PUT) ? "no lane has put" : "no lane has get";
+    }
+    if ((query->lane->transport->am_bcopy == NULL) ||
+        (query->lane->attr.am.bcopy_bytes_max <
+         UCP_WIRE_RNDV_BYTES + UCP_RDMA_HEAD_BYTES_MAX)) {
+        return "the message lane has no am_bcopy for keys";
+    }
+    if (!ucp_rndv_bytes_first(query, first_p)) {
+        return "UCX_RNDV_THRESH is inf";
+    }
+    *first_p = ucs_max(*first_p, (size_t)1); /* nothing cannot be registered */
+    if ((query->lane->attr.flags & UCT_IFACE_INTRA_NODE) &&
+        (query->scheme == UCP_RNDV_SCHEME_AUTO) &&
+        (ucp_rndv_threshold(query) == UCS_UNITS_AUTO)) {
+        *first_p = RDMA_INTRA_BYTES_MIN;
+    }
+    return NULL;
+}
+
+static uint32_t rdma_ep_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op,
+                              bool is_peer)
+{
+    uint8_t  right = (op == UCP_RDMA_PUT) ? UCT_RIGHT_PUT : UCT_RIGHT_GET;
+    uint32_t lanes = 0;
+
+    if (ep->lanes == NULL) {
+        return 0; /* it is only heard */
+    }
+    for (unsigned i = 0; i < ep->config->lane_count; ++i) {
+        const struct uct_ep *lane   = ep->lanes[i].uct_ep;
+        uint8_t              rights = is_peer ? lane->peer_rights : lane->rights;
+
+        if (rdma_lane_can(&ep->config->lanes[i].model, op) &&
+            (!(rights & UCT_RIGHT_KNOWN) || (rights & right))) {
+            lanes |= UINT32_C(1) << i;
+        }
+    }
+    return lanes;
+}
+
+uint32_t ucp_rdma_own_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op)
+{
+    return rdma_ep_lanes(ep, op, false);
+}
+
+uint32_t ucp_rdma_peer_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op)
+{
+    return rdma_ep_lanes(ep, op, true);
+}
+
+/* ---- memory ---- */
+
+static struct uct_md *rdma_md(const struct ucp_ep *ep, unsigned lane)
+{
+    return ep->lanes[lane].uct_ep->iface->md;
+}
+
+ucs_status_t ucp_rdma_register(struct ucp_ep *ep, unsigned lane, void *address,
+                               size_t length, unsigned access,
+                               struct ucp_reg **reg_p)
+{
+    return ucp_reg_get(&ep->worker->context->regs, rdma_md(ep, lane), address,
+                       length, access, reg_p);
+}
+
+/* The registration of another lane of the same domain, or NULL. */
+static struct ucp_reg *rdma_find_reg(const struct ucp_rndv *rndv, unsigned lane)
+{
+    for (unsigned i = 0; i < lane; ++i) {
+        if ((rndv->by_rdma.regs[i] != NULL) &&
+            (rndv->by_rdma.regs[i]->mem->md == rdma_md(rndv->ep, lane))) {
+            return rndv->by_rdma.regs[i];
+        }
+    }
+    return NULL;
+}
+
+uint32_t ucp_rdma_register_all(struct ucp_rndv *rndv, uint32_t lanes,
+                               unsigned access)
+{
+    struct ucp_rdma *rdma   = &rndv->by_rdma;
+    size_t           length = (rndv->flags & UCP_RNDV_IS_RECV) ?
+                                  rndv->req->recv.info.length :
+                                  rndv->req->dt.length;
+    uint32_t         done   = 0;
+
+    for (unsigned i = 0; i < rndv->ep->config->lane_count; ++i) {
+        if (!(lanes & (UINT32_C(1) << i))) {
+            continue;
+        }
+        if (rdma->regs[i] == NULL) {
+            rdma->regs[i] = rdma_find_reg(rndv, i);
+        }
+        if ((rdma->regs[i] == NULL) &&
+            (ucp_rdma_register(rndv->ep, i, rndv->req->dt.contig,
+                               length, access, &rdma->regs[i]) != UCS_OK)) {
+            rdma->regs[i] = NULL;
+            continue;
+        }
+        done |= UINT32_C(1) << i;
+    }
+    return done;
+}
+
+uint32_t ucp_rdma_register_local(struct ucp_rndv *rndv, uint32_t lanes)
+{
+    uint32_t needy = 0;
+
+    for (unsigned i = 0; i < rndv->ep->config->lane_count; ++i) {
+        if ((lanes & (UINT32_C(1) << i)) &&
+            ucp_rdma_needs_local(&rndv->ep->config->lanes[i].model)) {
+            needy |= UINT32_C(1) << i;
+        }
+    }
+    return (lanes & ~needy) |
+           ucp_rdma_register_all(rndv, needy, UCT_ACCESS_LOCAL);
+}
+
+void ucp_rdma_cleanup(struct ucp_rndv *rndv)
+{
+    struct ucp_rdma *rdma = &rndv->by_rdma;
+
+    for (unsigned i = 0; i < UCP_LANE_COUNT_MAX; ++i) {
+        struct ucp_reg *reg = rdma->regs[i];
+
+        if (rdma->rkeys[i] != NULL) {
+            rdma->rkeys[i]->md->transport->rkey_release(rdma->rkeys[i]);
+        }
+        for (unsigned j = i; (reg != NULL) && (j < UCP_LANE_COUNT_MAX); ++j) {
+            if (rdma->regs[j] == reg) {
+                rdma->regs[j] = NULL;
+            }
+        }
+        if (reg != NULL) {
+            ucp_reg_put(reg);
+        }
+    }
+}
+
+/* ---- RGET's head: address:8, then lane name:4 key length:1 key ---- */
+
+size_t ucp_rdma_head_encode(struct ucp_rndv *rndv, uint8_t *bytes,
+                            size_t size_bytes)
+{
+    const struct ucp_ep *ep   = rndv->ep;
+    size_t               used = 8;
+
+    ucs_put_le64(bytes, (uintptr_t)rndv->req->dt.contig);
+    for (unsigned i = 0; i < ep->config->lane_count; ++i) {
+        const struct ucp_reg *reg = rndv->by_rdma.regs[i];
+
+        if ((reg == NULL) ||
+            (used + 5 + UCT_RKEY_BYTES_MAX > size_bytes)) {
+            continue;
+        }
+        ucs_put_le32(bytes + used, ucp_ep_lane_name(ep, i));
+        bytes[used + 4] =
+            (uint8_t)ucp_rdma_pack_key(reg, bytes + used + 5);
+        used += 5 + (size_t)bytes[used + 4];
+    }
+    return (used > 8) ? used : 0;
+}
+
+/* The lane to the peer's interface of that name, one of those; or none. */
+int ucp_rdma_find_lane(const struct ucp_ep *ep, uint32_t lanes, uint32_t name)
+{
+    for (unsigned i = 0; i < ep->config->lane_count; ++i) {
+        if ((lanes & (UINT32_C(1) << i)) && (ep->lanes[i].peer_name == name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+ucs_status_t ucp_rdma_unpack_key(struct ucp_ep *ep, unsigned lane,
+                                 const uint8_t *bytes, size_t length,
+                                 struct uct_rkey **rkey_p)
+{
+    struct uct_md *md = rdma_md(ep, lane);
+
+    return md->transport->rkey_unpack(md, bytes, length, rkey_p);
+}
+
+uint32_t ucp_rdma_head_decode(struct ucp_rndv *rndv, const uint8_t *bytes,
+                              size_t length, uint32_t lanes)
+{
+    struct ucp_rdma *rdma = &rndv->by_rdma;
+    uint32_t         done = 0;
+    size_t           at   = 8;
+
+    if (length < 8) {
+        return 0;
+    }
+    rdma->remote = ucs_get_le64(bytes);
+    while (length - at >= 5) {
+        size_t key_bytes = bytes[at + 4];
+        int    lane = ucp_rdma_find_lane(rndv->ep, lanes & ~done,
+                                         ucs_get_le32(bytes + at));
+
+        if (key_bytes > length - at - 5) {
+            break;
+        }
+        if ((lane >= 0) &&
+            (ucp_rdma_unpack_key(rndv->ep, (unsigned)lane, bytes + at + 5,
+                                 key_bytes, &rdma->rkeys[lane]) == UCS_OK)) {
+            done |= UINT32_C(1) << lane;
+        }
+        at += 5 + key_bytes;
+    }
+    return done;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/proto/rdma_get.c - protocol 6, RDMA Direct Get: the sender says where
+ * from, the receiver reads there.
+ *
+ *     S                                          R
+ *     | [register]                               |
+ *     |---- RGET{tag, length, S's id, keys} ---->| match; [register]
+ *     |<=== get, shared by the lanes ============|
+ *     |<--- FIN{bytes read} ---------------------| one, after all lanes
+ *     S is done with the FIN                       R when all is read
+ *
+ * Chosen for contiguous data on a lane with get. A receiver that is not
+ * contiguous or has no lane to a key asks for fragments instead: protocol 4.
+ * A piece that cannot be read is asked for like that. */
+#include "ucp/proto/rdma.h"
+
+#include "ucp/proto/wire.h"
+#include "ucp/tag/recv.h"
+
+static ucs_status_t get_offer(const struct ucp_query *query,
+                              struct ucp_offer       *offer_p)
+{
+    const struct uct_cost *am = &query->lane->attr.cost;
+    size_t                 first;
+    const char *reason = ucp_rdma_refusal(query, UCP_RDMA_GET, &first);
+    uint32_t    lanes;
+
+    if (reason != NULL) {
+        return ucp_offer_refuse(offer_p, reason);
+    }
+    if (!ucp_rndv_is_wanted(query, UCP_RNDV_GET)) {
+        return ucp_offer_refuse(offer_p, "UCX_RNDV_SCHEME asks for another");
+    }
+    lanes = ucp_rdma_query_lanes(query, UCP_RDMA_GET);
+    return ucp_offer_sizes(
+        offer_p, first, SIZE_MAX,
+        ucs_linear_add(
+            ucs_linear(2 * am->latency_s + 4 * am->overhead_s, 0),
+            ucs_linear_add(ucp_rdma_cost(query, lanes, UCP_RDMA_GET),
+                           ucp_rdma_register_cost(query, lanes))));
+}
+
+static ucs_status_t get_step(struct ucp_request *req)
+{
+    uint8_t               head[UCP_RDMA_HEAD_BYTES_MAX];
+    struct ucp_rndv_start start = {.am_id = UCP_AM_RGET,
+                                   .kind  = UCP_RNDV_GET,
+                                   .head  = head};
+    uint32_t              lanes = ucp_rdma_peer_lanes(req->send.ep,
+                                                      UCP_RDMA_GET);
+    struct ucp_rndv      *rndv;
+    ucs_status_t          status;
+
+    if ((req->send.id == 0) &&
+        (ucp_rndv_is_refused(req, UCP_RNDV_GET) || (lanes == 0))) {
+        return ucp_rndv_fall_back(req);
+    }
+    status = ucp_rndv_open(req, &rndv);
+    if (status != UCS_OK) {
+        return status;
+    }
+    (void)ucp_rdma_register_all(rndv, lanes,
+                                UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_READ);
+    /* Without a key the receiver asks for fragments. */
+    start.head_bytes =
+        (uint16_t)ucp_rdma_head_encode(rndv, head, sizeof(head));
+    return ucp_rndv_start(rndv, &start);
+}
+
+static ucs_status_t get_answer(struct ucp_rndv          *rndv,
+                               const struct ucp_arrival *arrival)
+{
+    uint32_t lanes = ucp_rdma_own_lanes(rndv->ep, UCP_RDMA_GET);
+
+    if (lanes == 0) {
+        return UCS_ERR_UNREACHABLE;
+    }
+    if (rndv->req->dt.dt_class != UCP_DT_CONTIG) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    lanes = ucp_rdma_head_decode(rndv, arrival->data - arrival->head_length,
+                                 arrival->head_length, lanes);
+    if (lanes == 0) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    lanes = ucp_rdma_register_local(rndv, lanes);
+    if (lanes == 0) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    ucp_rdma_get(rndv, lanes, arrival->data_length, arrival->length);
+    return UCS_OK;
+}
+
+const struct ucp_proto ucp_rdma_get_proto = {
+    .name    = "rndv/rdma_get",
+    .summary = "ask first, the receiver reads out of the sender's buffer",
+    .offer   = get_offer,
+    .step    = get_step,
+    .abort   = ucp_rndv_abort_send,
+    .answer  = get_answer,
+    .kind    = UCP_RNDV_GET,
+};

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/proto/rdma_piece.c - pieces of a message, and cutting a range into them
+ * so that each lane gets its share. */
+#include "ucp/proto/rdma_piece.h"
+
+#include "ucp/core/worker.h"
+
+struct ucp_piece *ucp_piece_create(struct ucp_rndv *rndv, unsigned lane,
+                                      size_t offset, size_t length)
+{
+    struct ucp_piece *piece = ucs_mpool_get(&rndv->ep->worker->pieces);
+
+    if (piece != NULL) {
+        *piece = (struct ucp_piece){.rndv   = rndv,
+                                    .offset = offset,
+                                    .length = length,
+                                    .lane   = (uint8_t)lane};
+    }
+    return piece;
+}
+
+void ucp_piece_release_memory(struct ucp_piece *piece)
+{
+    if (piece->reg != NULL) {
+        ucp_reg_put(piece->reg);
+        piece->reg = NULL;
+    }
+    if (piece->rkey != NULL) {
+        piece->rkey->md->transport->rkey_release(piece->rkey);
+        piece->rkey = NULL;
+    }
+}
+
+void ucp_piece_destroy(struct ucp_piece *piece)
+{
+    ucp_piece_release_memory(piece);
+    ucs_mpool_put(piece);
+}
+
+struct uct_iov ucp_piece_iov(const struct ucp_piece *piece, size_t offset,
+                                size_t length)
+{
+    struct ucp_rndv      *rndv = piece->rndv;
+    const struct ucp_reg *reg  = (piece->reg != NULL) ?
+                                     piece->reg :
+                                     rndv->by_rdma.regs[piece->lane];
+
+    return (struct uct_iov){
+        .buffer = (char *)rndv->req->dt.contig + offset,
+        .length = length,
+        .mem    = (reg == NULL) ? NULL : reg->mem,
+    };
+}
+
+/* ---- cutting a range ---- */
+
+unsigned ucp_rdma_next_lane(const struct ucp_rndv *rndv, uint32_t lanes,
+                               enum ucp_rdma_op op)
+{
+    const struct ucp_ep_config *config = rndv->ep->config;
+    unsigned                    best   = 0;
+    double                      best_s = HUGE_VAL;
+
+    for (unsigned i = 0; i < config->lane_count; ++i) {
+        const struct uct_iface_attr *attr = &config->lanes[i].model.attr;
+        double bandwidth = (op == UCP_RDMA_PUT) ? attr->put_cost.bandwidth_Bps :
+                                                  attr->get_cost.bandwidth_Bps;
+        double time_s = (double)(rndv->by_rdma.lane_bytes[i] + 1) /
+                        ucs_max(bandwidth, 1.0);
+
+        if ((lanes & (UINT32_C(1) << i)) && (time_s < best_s)) {
+            best   = i;
+            best_s = time_s;
+        }
+    }
+    return best;
+}
+
+/* A lane's share of the whole message, in pages: all of it for the only one.
+ */
+static size_t rdma_share(const struct ucp_rndv *rndv, unsigned lane,
+                         enum ucp_rdma_op op)
+{
+    enum { SHARE_ALIGN_BYTES = 4096 };
+    const struct ucp_ep_config *config = rndv->ep->config;
+    double                      own = 0, all = 0;
+    size_t                      share;
+
+    for (unsigned i = 0; i < config->lane_count; ++i) {
+        const struct uct_iface_attr *attr = &config->lanes[i].model.attr;
+        double bandwidth = (op == UCP_RDMA_PUT) ? attr->put_cost.bandwidth_Bps :
+                                                  attr->get_cost.bandwidth_Bps;
+
+        if (rndv->by_rdma.lanes & (UINT32_C(1) << i)) {
+            all += bandwidth;
+            own += (i == lane) ? bandwidth : 0;
+        }
+    }
+    if (own >= all) {
+        return rndv->by_rdma.total;
+    }
+    share = (size_t)((double)rndv->by_rdma.total * own / all);
+    return (share / SHARE_ALIGN_BYTES + 1) * SHARE_ALIGN_BYTES;
+}
+
+struct ucp_piece *ucp_rdma_cut(struct ucp_rndv *rndv, unsigned lane,
+                                  enum ucp_rdma_op op, size_t length_max)
+{
+    struct ucp_rdma  *rdma   = &rndv->by_rdma;
+    size_t            length = rdma->piece_bytes;
+    struct ucp_piece *piece;
+
+    if (length == 0) {
+        length = rdma_share(rndv, lane, op);
+    }
+    length = ucs_min(length, length_max);
+    length = ucs_min(length, rndv->rdma.end - rndv->rdma.offset);
+    piece  = ucp_piece_create(rndv, lane, rndv->rdma.offset, length);
+    if (piece != NULL) {
+        rndv->rdma.offset += length;
+        rdma->lane_bytes[lane] += length;
+        ++rdma->count;
+    }
+    return piece;
+}
+
+void ucp_rdma_uncut(struct ucp_piece *piece)
+{
+    struct ucp_rndv *rndv = piece->rndv;
+
+    rndv->rdma.offset -= piece->length;
+    rndv->by_rdma.lane_bytes[piece->lane] -= piece->length;
+    --rndv->by_rdma.count;
+    ucp_piece_destroy(piece);
+}
+
+void ucp_rdma_send_fin(struct ucp_ep *ep, const struct ucp_wire_fin *fin)
+{
+    uint8_t bytes[UCP_WIRE_FIN_BYTES];
+
+    ucp_wire_fin_encode(bytes, fin);
+    ucp_ep_send_control(ep, UCP_AM_FIN, bytes, sizeof(bytes));
+}
+
+/* ---- both ends ---- */
+
+bool ucp_rdma_is_ready(const struct ucp_rndv *rndv)
+{
+    return (rndv->flags & UCP_RNDV_IS_RECV) ?
+               (rndv->kind == UCP_RNDV_GET) &&
+                   (rndv->rdma.offset < rndv->rdma.end) :
+               !ucs_queue_is_empty(&rndv->by_rdma.puts);
+}
+
+ucs_status_t ucp_rdma_step(struct ucp_rndv *rndv)
+{
+    return (rndv->flags & UCP_RNDV_IS_RECV) ? ucp_rdma_get_step(rndv) : ucp_rdma_put_step(rndv);
+}
+
+void ucp_rdma_drop(struct ucp_rndv *rndv)
+{
+    struct ucp_rdma       *rdma = &rndv->by_rdma;
+    struct ucs_queue_elem *elem;
+    struct ucp_piece      *piece;
+
+    while ((elem = ucs_queue_pull(&rdma->puts)) != NULL) {
+        ucp_piece_destroy(ucs_container_of(elem, struct ucp_piece, queue));
+        --rndv->in_flight;
+    }
+    while ((elem = ucs_queue_pull(&rdma->failed)) != NULL) {
+        ucp_piece_destroy(ucs_container_of(elem, struct ucp_piece, queue));
+    }
+    while (!ucs_list_is_empty(&rdma->grants)) {
+        piece = ucs_list_first(&rdma->grants, struct ucp_piece, link);
+        ucs_list_remove(&piece->link);
+        ucp_piece_destroy(piece);
+    }
+}
+
+
+/* ---- FIN ---- */
+static ucs_status_t fin_receive(void *arg, struct uct_source *source,
+                                void *data, size_t length, unsigned flags)
+{
+    struct ucp_worker  *worker = ((struct ucp_worker_iface *)arg)->worker;
+    struct ucp_request *req    = NULL;
+    struct ucp_wire_fin fin;
+    struct ucp_rndv    *rndv;
+
+    (void)flags;
+    if (!ucp_wire_fin_decode(data, length, &fin)) {
+        ++worker->bad_ids;
+        return UCS_OK;
+    }
+    req = ucp_worker_request_of_id(worker, source->user, fin.id);
+    if ((req != NULL) && (req->flags & UCP_REQUEST_TAG_RECV)) {
+        ucp_rdma_grant_fin(req->recv.rndv, &fin);
+        return UCS_OK;
+    }
+    rndv = ucp_rndv_answered(worker, source->user, fin.id);
+    if (rndv != NULL) {
+        ucp_rdma_get_fin(rndv, &fin);
+    }
+    return UCS_OK;
+}
+
+const struct ucp_handler ucp_rdma_handlers[] = {
+    {UCP_AM_PUT, ucp_rdma_put_receive},
+    {UCP_AM_FIN, fin_receive},
+    {0, NULL},
+};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/proto/rdma_put.c - protocol 5, RDMA Direct Put: the receiver says where
+ * to, the sender writes there.
+ *
+ *     S                                          R
+ *     | [register]                               |
+ *     |---- RNDV{tag, length, S's id} ---------->| match; [register]
+ *     |<--- PUT{range, address, key} per lane ---|
+ *     |==== put ================================>|
+ *     |---- FIN{range} ------------------------->| the data is visible
+ *     S is done when all puts are complete         R when all FINs are there
+ *
+ * Chosen for contiguous data on a lane with put. A receiver that is not
+ * contiguous, has no lane or no memory to register asks for fragments
+ * instead: protocol 4. A put that fails is asked for again like that. */
+#include "ucp/proto/rdma.h"
+
+#include <limits.h>
+
+#include "ucp/proto/wire.h"
+#include "ucp/tag/recv.h"
+
+static ucs_status_t put_offer(const struct ucp_query *query,
+                              struct ucp_offer       *offer_p)
+{
+    const struct uct_cost *am = &query->lane->attr.cost;
+    size_t                 first;
+    const char *reason = ucp_rdma_refusal(query, UCP_RDMA_PUT, &first);
+    uint32_t    lanes;
+
+    if (reason != NULL) {
+        return ucp_offer_refuse(offer_p, reason);
+    }
+    if (!ucp_rndv_is_wanted(query, UCP_RNDV_PUT)) {
+        return ucp_offer_refuse(offer_p, "UCX_RNDV_SCHEME asks for another");
+    }
+    lanes = ucp_rdma_query_lanes(query, UCP_RDMA_PUT);
+    return ucp_offer_sizes(
+        offer_p, first, SIZE_MAX,
+        ucs_linear_add(
+            ucs_linear(3 * am->latency_s + 6 * am->overhead_s, 0),
+            ucs_linear_add(ucp_rdma_cost(query, lanes, UCP_RDMA_PUT),
+                           ucp_rdma_register_cost(query, lanes))));
+}
+
+static ucs_status_t put_step(struct ucp_request *req)
+{
+    const struct ucp_rndv_start start = {.am_id = UCP_AM_RNDV,
+                                         .kind  = UCP_RNDV_PUT};
+    struct ucp_rndv            *rndv;
+    ucs_status_t                status;
+
+    if ((req->send.id == 0) &&
+        (ucp_rndv_is_refused(req, UCP_RNDV_PUT) ||
+         (ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT) == 0))) {
+        return ucp_rndv_fall_back(req);
+    }
+    status = ucp_rndv_open(req, &rndv);
+    if (status != UCS_OK) {
+        return status;
+    }
+    /* What fails here is tried again when the put is asked for. */
+    (void)ucp_rdma_register_local(rndv, ucp_rdma_own_lanes(rndv->ep,
+                                                           UCP_RDMA_PUT));
+    return ucp_rndv_start(rndv, &start);
+}
+
+static ucs_status_t put_answer(struct ucp_rndv          *rndv,
+                               const struct ucp_arrival *arrival)
+{
+    const struct ucp_range range = {.offset = arrival->data_length,
+                                    .end    = arrival->length};
+    uint32_t lanes = ucp_rdma_peer_lanes(rndv->ep, UCP_RDMA_PUT);
+
+    if (lanes == 0) {
+        return UCS_ERR_UNREACHABLE;
+    }
+    if (rndv->req->dt.dt_class != UCP_DT_CONTIG) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    lanes = ucp_rdma_register_all(rndv, lanes,
+                                  UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_WRITE);
+    if (lanes == 0) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    ucp_rdma_grant(rndv, lanes, &range, 0, UINT_MAX);
+    return UCS_OK;
+}
+
+const struct ucp_proto ucp_rdma_put_proto = {
+    .name    = "rndv/rdma_put",
+    .summary = "ask first, then write into the receiver's buffer",
+    .offer   = put_offer,
+    .step    = put_step,
+    .abort   = ucp_rndv_abort_send,
+    .answer  = put_answer,
+    .kind    = UCP_RNDV_PUT,
+};

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/proto/rdma_write.c - the sender's end of put and get: it writes what R
+ * grants by PUT, and hears by FIN what R has read.
+ *
+ *   PUT --> piece --> put .. put --> (flush) --> FIN
+ *
+ * A piece holds the message (ucp_rndv_get) until it is over. */
+#include "ucp/proto/rdma_piece.h"
+
+#include "ucp/core/worker.h"
+
+/* The piece is over; tell R. Releases a use of the message. */
+static void put_over(struct ucp_piece *piece, ucs_status_t status)
+{
+    struct ucp_rndv    *rndv = piece->rndv;
+    struct ucp_wire_fin fin  = {.id     = rndv->peer_id,
+                                .offset = piece->offset,
+                                .length = piece->length,
+                                .status = status};
+
+    ucp_piece_destroy(piece);
+    if (!ucp_rndv_is_over(rndv)) {
+        if (status == UCS_OK) {
+            ucp_worker_count(rndv->ep->worker, UCP_COUNT_PUT_OUT, fin.length);
+        } else {
+            rndv->unclaimed += fin.length;
+        }
+        ucp_rdma_send_fin(rndv->ep, &fin);
+    }
+    ucp_rndv_put(rndv);
+}
+
+/* Does a message that follows a completed put find its data? */
+static bool put_is_visible(const struct ucp_piece *piece)
+{
+    unsigned flags = ucp_piece_model(piece)->attr.flags;
+
+    return (flags & UCT_IFACE_PUT_DONE_AT_TARGET) ||
+           ((piece->lane == 0) && (flags & UCT_IFACE_PUT_BEFORE_AM));
+}
+
+static void put_requeue(struct ucp_piece *piece)
+{
+    ucs_queue_push_head(&piece->rndv->by_rdma.puts, &piece->queue);
+}
+
+/* An operation of the piece has completed: is there more to do for it?
+ * @return false: it is over. */
+static bool put_has_more(const struct ucp_piece *piece)
+{
+    return (piece->done < piece->length) || !put_is_visible(piece);
+}
+
+static void put_done(struct uct_req *self)
+{
+    struct ucp_piece *piece = ucs_container_of(self, struct ucp_piece, base);
+
+    piece->done += piece->posted;
+    if ((self->status == UCS_OK) && put_has_more(piece) &&
+        !ucp_rndv_is_over(piece->rndv)) {
+        put_requeue(piece);
+        ucp_rndv_submit(piece->rndv);
+    } else {
+        put_over(piece, self->status);
+    }
+}
+
+static void put_flushed(struct uct_req *self)
+{
+    put_over(ucs_container_of(self, struct ucp_piece, base), self->status);
+}
+
+/* Post the next operation of a piece: a put, or the flush after it. */
+static ucs_status_t put_post(struct ucp_piece *piece)
+{
+    struct uct_ep *lane = ucp_piece_ep(piece);
+    size_t         left = piece->length - piece->done;
+    struct uct_iov iov;
+
+    if (left == 0) {
+        piece->base.cb = put_flushed;
+        return uct_ep_flush(lane, &piece->base, UCT_FLAG_PENDING);
+    }
+    piece->posted  = ucs_min(left, ucp_piece_model(piece)->attr.put.zcopy_bytes_max);
+    piece->base.cb = put_done;
+    iov = ucp_piece_iov(piece, piece->offset + piece->done, piece->posted);
+    return lane->transport->put_zcopy(lane, &iov, 1,
+                                      piece->remote + piece->done, piece->rkey,
+                                      &piece->base, UCT_FLAG_PENDING);
+}
+
+ucs_status_t ucp_rdma_put_step(struct ucp_rndv *rndv)
+{
+    struct ucp_piece *piece =
+        ucs_container_of(ucs_queue_pull(&rndv->by_rdma.puts), struct ucp_piece,
+                         queue);
+    bool         is_flush = (piece->done == piece->length);
+    ucs_status_t status   = put_post(piece);
+
+    if (status == UCS_ERR_WOULD_BLOCK) {
+        put_requeue(piece);
+        return status;
+    }
+    if (status == UCS_INPROGRESS) {
+        return UCS_OK;
+    }
+    if ((status == UCS_OK) && !is_flush) {
+        piece->done += piece->posted;
+        if (put_has_more(piece) && !ucp_rndv_is_over(rndv)) {
+            put_requeue(piece);
+            return UCS_OK;
+        }
+    }
+    put_over(piece, status);
+    return UCS_OK;
+}
+
+/* May R have that written? */
+static bool put_may(const struct ucp_rndv *rndv, const struct ucp_wire_put *put)
+{
+    size_t length = rndv->req->dt.length;
+
+    return ((rndv->kind == UCP_RNDV_PUT) ||
+            (rndv->kind == UCP_RNDV_PIPELINE)) &&
+           (put->receiver_id != 0) &&
+           ((rndv->peer_id == 0) || (rndv->peer_id == put->receiver_id)) &&
+           (put->length > 0) && (put->length <= rndv->unclaimed) &&
+           (put->offset <= length) && (put->length <= length - put->offset);
+}
+
+/* Make the piece that a PUT asks for: find its lane, its key, its memory.
+ * @return NULL: this end cannot. */
+static struct ucp_piece *put_create(struct ucp_rndv           *rndv,
+                                    const struct ucp_wire_put *put)
+{
+    struct ucp_ep *ep   = rndv->ep;
+    int            lane = ucp_rdma_find_lane(
+        ep, ucp_rdma_own_lanes(ep, UCP_RDMA_PUT), put->lane_name);
+    struct ucp_piece *piece;
+
+    if (lane < 0) {
+        return NULL;
+    }
+    piece = ucp_piece_create(rndv, (unsigned)lane, put->offset, put->length);
+    if (piece == NULL) {
+        return NULL;
+    }
+    piece->remote = put->address;
+    if (ucp_rdma_unpack_key(ep, (unsigned)lane, put->key, put->key_length,
+                            &piece->rkey) != UCS_OK) {
+        piece->rkey = NULL;
+        ucp_piece_destroy(piece);
+        return NULL;
+    }
+    if ((rndv->by_rdma.regs[lane] == NULL) &&
+        ucp_rdma_needs_local(ucp_piece_model(piece)) &&
+        (ucp_rdma_register(ep, (unsigned)lane,
+                           (char *)rndv->req->dt.contig + piece->offset,
+                           piece->length, UCT_ACCESS_LOCAL,
+                           &piece->reg) != UCS_OK)) {
+        piece->reg = NULL;
+        ucp_piece_destroy(piece);
+        return NULL;
+    }
+    return piece;
+}
+
+static void put_accept(struct ucp_rndv *rndv, const struct ucp_wire_put *put)
+{
+    struct ucp_piece   *piece = put_create(rndv, put);
+    struct ucp_wire_fin fin   = {.id     = put->receiver_id,
+                                 .offset = put->offset,
+                                 .length = put->length,
+                                 .status = UCS_ERR_UNREACHABLE};
+
+    rndv->peer_id = put->receiver_id;
+    ucp_rndv_match(rndv);
+    if (piece == NULL) {
+        ucp_rdma_send_fin(rndv->ep, &fin);
+        return;
+    }
+    rndv->unclaimed -= put->length;
+    ucp_rndv_get(rndv);
+    ucs_queue_push(&rndv->by_rdma.puts, &piece->queue);
+    ucp_rndv_submit(rndv);
+}
+
+ucs_status_t ucp_rdma_put_receive(void *arg, struct uct_source *source,
+                                void *data, size_t length, unsigned flags)
+{
+    struct ucp_worker  *worker = ((struct ucp_worker_iface *)arg)->worker;
+    struct ucp_rndv    *rndv;
+    struct ucp_wire_put put;
+
+    (void)flags;
+    if (!ucp_wire_put_decode(data, length, &put)) {
+        ++worker->bad_ids;
+        return UCS_OK;
+    }
+    rndv = ucp_rndv_answered(worker, source->user, put.sender_id);
+    if (rndv == NULL) {
+        return UCS_OK;
+    }
+    if (!put_may(rndv, &put)) {
+        ++worker->bad_ids;
+        return UCS_OK;
+    }
+    ucp_rndv_get(rndv);
+    put_accept(rndv, &put);
+    ucp_rndv_put(rndv);
+    return UCS_OK;
+}
+
+/* R has read so much. */
+void ucp_rdma_get_fin(struct ucp_rndv           *rndv,
+                            const struct ucp_wire_fin *fin)
+{
+    struct ucp_worker *worker = rndv->ep->worker;
+
+    if ((rndv->kind != UCP_RNDV_GET) || (fin->status != UCS_OK) ||
+        (fin->length == 0) || (fin->length > rndv->unclaimed)) {
+        ++worker->bad_ids;
+        return;
+    }
+    ucp_rndv_get(rndv);
+    ucp_rndv_match(rndv);
+    rndv->unclaimed -= fin->length;
+    ucp_worker_count(worker, UCP_COUNT_GET_OUT, fin->length);
+    ucp_rndv_put(rndv);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rdma_check.c - what holds for each protocol that moves by put or get. */
+#include "ucp/rdma_check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucp/inject.h"
+
+enum { TAG = 77, BYTES_MAX = 3000000, MANY = 40 };
+
+static const struct pair_setup over_self = {.tls = "self", .rndv_threshold = "0"};
+static const struct pair_setup over_sm   = {.tls = "sm", .rndv_threshold = "0"};
+
+const struct test_param rdma_params[] = {
+    {.name = "self", .value = &over_self},
+    {.name = "sm", .value = &over_sm},
+    {0},
+};
+
+static uint8_t out[BYTES_MAX], in[BYTES_MAX];
+
+/* Can this transport do it here at all? Where the kernel forbids reading the
+ * other process, sm has neither put nor get. */
+static bool is_carried(const struct pair *pair)
+{
+    const struct ucp_lane_model *lane = &pair->eps[0]->config->lane;
+
+    return (lane->attr.get.zcopy_bytes_max > 0) &&
+           (lane->attr.put.zcopy_bytes_max > 0);
+}
+
+void rdma_open(struct pair *pair, const struct rdma_check *check,
+               const struct test_param *param)
+{
+    (void)setenv("UCX_RNDV_SCHEME", check->scheme, 1);
+    (void)setenv("UCX_RNDV_FRAG_SIZE", "100000", 1);
+    pair_open(pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    if (!is_carried(pair)) {
+        pair_close(pair);
+        test_skip("there is no put or get here");
+    }
+    pair_meet(pair);
+}
+
+uint64_t rdma_count(const struct pair *pair, int side, enum ucp_count what)
+{
+    return ucs_counter_get(&pair->workers[side]->counts[what]);
+}
+
+static uint64_t fragment_bytes(const struct pair *pair)
+{
+    return rdma_count(pair, 0, UCP_COUNT_FRAGMENT_OUT);
+}
+
+/* One message; @return the receive's status. */
+static ucs_status_t transfer(struct pair *pair, size_t length, size_t room,
+                             bool is_posted_first, bool is_sync)
+{
+    void        *send, *receive = NULL;
+    ucs_status_t status;
+
+    pattern_fill(out, length, (unsigned)length);
+    memset(in, 0, room);
+    if (is_posted_first) {
+        receive = pair_receive(pair, 1, in, room, TAG);
+    }
+    send = is_sync ? pair_send_sync(pair, 0, out, length, TAG) :
+                     pair_send(pair, 0, out, length, TAG);
+    if (!is_posted_first) {
+        pair_settle(pair);
+        receive = pair_receive(pair, 1, in, room, TAG);
+    }
+    status = pair_wait(pair, receive);
+    ck_assert_int_eq(pair_wait(pair, send), UCS_OK);
+    if (status == UCS_OK) {
+        pattern_check(in, length, (unsigned)length);
+    }
+    return status;
+}
+
+static void check_clean(const struct pair *pair)
+{
+    for (int side = 0; side < 2; ++side) {
+        ck_assert_uint_eq(pair->workers[side]->bad_ids, 0);
+        ck_assert_uint_eq(pair->workers[side]->ids.count, 0);
+    }
+}
+
+void rdma_check_sizes(const struct rdma_check *check,
+                      const struct test_param *param)
+{
+    static const size_t sizes[] = {1,      2,      100,    8191,   8192,
+                                   8193,   65535,  65536,  99999,  100000,
+                                   100001, 131072, 500001, 2999999};
+    uint64_t            before_out, before_in, fragments;
+    struct pair         pair;
+
+    rdma_open(&pair, check, param);
+    for (unsigned i = 0; i < UCS_ARRAY_COUNT(sizes); ++i) {
+        for (int how = 0; how < 4; ++how) {
+            before_out = rdma_count(&pair, 0, check->out);
+            before_in  = rdma_count(&pair, 1, check->in);
+            fragments  = fragment_bytes(&pair);
+            ck_assert_int_eq(transfer(&pair, sizes[i], sizes[i] + i % 2,
+                                      how & 1, how & 2),
+                             UCS_OK);
+            if (!check->is_mixed) {
+                ck_assert_uint_eq(rdma_count(&pair, 0, check->out) - before_out,
+                                  sizes[i]);
+                ck_assert_uint_eq(rdma_count(&pair, 1, check->in) - before_in,
+                                  sizes[i]);
+                ck_assert_uint_eq(fragment_bytes(&pair), fragments);
+            } else if (sizes[i] > 400000) {
+                ck_assert_uint_gt(rdma_count(&pair, 0, check->out) - before_out,
+                                  sizes[i] / 4);
+                ck_assert_uint_gt(fragment_bytes(&pair), fragments);
+            }
+        }
+    }
+    /* Nothing at all is no message for put or get. */
+    ck_assert_int_eq(transfer(&pair, 0, 10, true, true), UCS_OK);
+    ck_assert_uint_eq(rdma_count(&pair, 0, UCP_COUNT_FALL_BACK), 0);
+    check_clean(&pair);
+    pair_close(&pair);
+}
+
+/* A receiver that is not contiguous asks for fragments; a sender that is not
+ * never proposes anything else. */
+void rdma_check_datatypes(const struct rdma_check *check,
+                          const struct test_param *param)
+{
+    enum { BYTES = 300000, HALF = BYTES / 2 };
+    const ucp_dt_iov_t  send_iov[2] = {{out, HALF}, {out + HALF, HALF}};
+    const ucp_dt_iov_t  recv_iov[2] = {{in, HALF}, {in + HALF, HALF}};
+    ucp_request_param_t iov_param   = {
+          .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
+          .datatype     = ucp_dt_make_iov(),
+    };
+    uint64_t    before, fall_backs = 0;
+    struct pair pair;
+    void       *send, *receive;
+
+    rdma_open(&pair, check, param);
+    for (int which = 0; which < 4; ++which) {
+        before = rdma_count(&pair, 0, check->out);
+        pattern_fill(out, BYTES, which);
+        memset(in, 0, BYTES);
+        receive = (which & 1) ?
+                      ucp_tag_recv_nbx(pair.workers[1],
+                                       (void *)(uintptr_t)recv_iov, 2, TAG,
+                                       UINT64_MAX, &iov_param) :
+                      pair_receive(&pair, 1, in, BYTES, TAG);
+        send    = (which & 2) ?
+                      ucp_tag_send_nbx(pair.eps[0], send_iov, 2, TAG,
+                                       &iov_param) :
+                      pair_send(&pair, 0, out, BYTES, TAG);
+        ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+        ck_assert_int_eq(pair_wait(&pair, send), UCS_OK);
+        pattern_check(in, BYTES, which);
+        ck_assert_int_eq(rdma_count(&pair, 0, check->out) > before, which == 0);
+        fall_backs += (which == 1);
+        ck_assert_uint_eq(rdma_count(&pair, 1, UCP_COUNT_FALL_BACK),
+                          fall_backs);
+    }
+    ck_assert_uint_eq(pair.eps[0]->refused, 0);
+    check_clean(&pair);
+    pair_close(&pair);
+}
+
+void rdma_check_truncated(const struct rdma_check *check,
+                          const struct test_param *param)
+{
+    struct pair pair;
+
+    rdma_open(&pair, check, param);
+    for (int how = 0; how < 2; ++how) {
+        ck_assert_int_eq(transfer(&pair, 200000, 199999, how, how),
+                         UCS_ERR_MESSAGE_TRUNCATED);
+        ck_assert_int_eq(transfer(&pair, 200000, 200000, how, how), UCS_OK);
+    }
+    check_clean(&pair);
+    pair_close(&pair);
+}
+
+/* Closed by flush before, between and after each side's progress; the message
+ * arrives whole or both ends hear of it. */
+void rdma_check_close(const struct rdma_check *check,
+                      const struct test_param *param)
+{
+    for (int arrows = 0; arrows < 6; ++arrows) {
+        const ucp_request_param_t *how = (arrows < 3) ? &pair_no_param :
+                                                        &pair_force_param;
+        struct pair  pair;
+        void        *send, *receive, *close;
+        ucs_status_t send_status, status;
+
+        rdma_open(&pair, check, param);
+        pattern_fill(out, BYTES_MAX, 9);
+        send    = pair_send(&pair, 0, out, BYTES_MAX, TAG);
+        receive = pair_receive(&pair, 1, in, BYTES_MAX, TAG);
+        for (int i = 0; i < arrows % 3; ++i) {
+            ucp_worker_progress(pair.workers[1 - i]);
+        }
+        close = ucp_ep_close_nbx(pair.eps[0], how);
+        ck_assert_int_eq(pair_wait(&pair, close), UCS_OK);
+        pair.eps[0] = NULL;
+        if (pair.is_loop) {
+            pair.eps[1] = NULL;
+        }
+        send_status = pair_wait(&pair, send);
+        pair_settle(&pair);
+        status = UCS_PTR_IS_PTR(receive) ? ucp_request_check_status(receive) :
+                                           UCS_PTR_RAW_STATUS(receive);
+        if (status == UCS_INPROGRESS) { /* it never matched */
+            ck_assert_int_ne(send_status, UCS_OK);
+            ucp_request_cancel(pair.workers[1], receive);
+            status = ucp_request_check_status(receive);
+        }
+        if (UCS_PTR_IS_PTR(receive)) {
+            ucp_request_free(receive);
+        }
+        if (status == UCS_OK) {
+            pattern_check(in, BYTES_MAX, 9);
+        }
+        ck_assert_msg((status == UCS_OK) || (send_status != UCS_OK) ||
+                          (how == &pair_force_param),
+                      "arrows %d: send %d, receive %d", arrows, send_status,
+                      status);
+        for (int side = 0; side < 2; ++side) {
+            ck_assert_uint_eq(pair.workers[side]->ids.count, 0);
+        }
+        pair_close(&pair);
+    }
+}
+
+/* The peer is gone: nothing of it stays, whatever had arrived. */
+void rdma_check_failure(const struct rdma_check *check,
+                        const struct test_param *param)
+{
+    for (int arrows = 0; arrows < 6; ++arrows) {
+        int         side = arrows / 3;
+        struct pair pair;
+        void       *send, *receive;
+        ucs_status_t status;
+
+        rdma_open(&pair, check, param);
+        send    = pair_send(&pair, 0, out, BYTES_MAX, TAG);
+        receive = pair_receive(&pair, 1, in, BYTES_MAX, TAG);
+        for (int i = 0; i < arrows % 3; ++i) {
+            ucp_worker_progress(pair.workers[1 - i]);
+        }
+        ucp_ep_fail(pair.eps[side], UCS_ERR_ENDPOINT_TIMEOUT);
+        if (side == 0) {
+            status = UCS_PTR_IS_PTR(send) ? ucp_request_check_status(send) :
+                                            UCS_PTR_RAW_STATUS(send);
+            /* In progress: the transport has a piece of the buffer. */
+            ck_assert_msg((status == UCS_OK) || (status == UCS_INPROGRESS) ||
+                              (status == UCS_ERR_ENDPOINT_TIMEOUT),
+                          "status %d", status);
+            if (!pair.is_loop) {
+                ck_assert_uint_eq(pair.workers[0]->ids.count, 0);
+            }
+        }
+        (void)receive;
+        pair_abandon(&pair);
+    }
+}
+
+/* Many at a time, both ways, all sizes. */
+void rdma_check_many(const struct rdma_check *check,
+                     const struct test_param *param)
+{
+    enum { PART = BYTES_MAX / MANY };
+    void       *sends[MANY], *receives[MANY];
+    struct pair pair;
+
+    rdma_open(&pair, check, param);
+    pattern_fill(out, BYTES_MAX, 4);
+    memset(in, 0, BYTES_MAX);
+    for (int i = 0; i < MANY; ++i) {
+        size_t length = 1 + test_random_below(PART);
+        int    side   = pair.is_loop ? 0 : i & 1;
+
+        sends[i]    = pair_send(&pair, side, out + i * PART, length, i);
+        receives[i] = pair_receive(&pair, 1 - side, in + i * PART, PART, i);
+    }
+    for (int i = 0; i < MANY; ++i) {
+        ck_assert_int_eq(pair_wait(&pair, sends[i]), UCS_OK);
+        ck_assert_int_eq(pair_wait(&pair, receives[i]), UCS_OK);
+    }
+    for (int i = 0; i < MANY; ++i) {
+        for (size_t j = 0; (j < PART) && (in[i * PART + j] != 0); ++j) {
+            ck_assert_int_eq(in[i * PART + j], out[i * PART + j]);
+        }
+    }
+    check_clean(&pair);
+    pair_close(&pair);
+}
