@@ -364,8 +364,7 @@ static const struct test_case death_cases[] = {
 const struct test_suite death_suite = {
     .name = "death", .cases = death_cases, .params = death_params};
 
-/* ---- between processes, without a death ---- */
-
+/* Between processes, without a death. */
 static void other_echoes(int channel)
 {
     static uint8_t bytes[LARGE];
@@ -373,12 +372,17 @@ static void other_echoes(int channel)
 
     side_open(&side, channel);
     for (int i = 0; i < 300; ++i) {
-        void               *receive = side_receive(&side, bytes, LARGE, TAG);
         ucp_tag_recv_info_t info;
+        ucp_request_param_t how = {.op_attr_mask = UCP_OP_ATTR_FIELD_RECV_INFO,
+                                   .recv_info.tag_info = &info};
+        void *receive = ucp_tag_recv_nbx(side.worker, bytes, LARGE, TAG,
+                                         UINT64_MAX, &how);
 
         ck_assert_int_eq(worker_wait(side.worker, receive, 20), UCS_OK);
-        ck_assert_int_eq(ucp_request_test(receive, &info), UCS_OK);
-        ucp_request_free(receive);
+        if (receive != NULL) {
+            ck_assert_int_eq(ucp_request_test(receive, &info), UCS_OK);
+            ucp_request_free(receive);
+        }
         side_wait(&side, side_send(&side, bytes, info.length));
     }
     side_wait(&side, ucp_ep_close_nbx(side.ep, &pair_no_param));
@@ -417,12 +421,9 @@ static void processes__every_byte_comes_back(const struct test_param *param)
     side_wait(&side, ucp_ep_close_nbx(side.ep, &pair_no_param));
     ck_assert_int_eq(side.error_count, 0);
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-    ck_assert_msg(WIFEXITED(status) && (WEXITSTATUS(status) == 0),
-                  "the other process ended with %d", status);
+    ck_assert_int_eq(status, 0);
     side_close(&side);
 }
-
-/* ---- limits of the system ---- */
 
 /* Lower a limit more and more: opening works or says why, and leaves nothing
  * behind (the runner looks for descriptors and memory). */

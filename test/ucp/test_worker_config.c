@@ -16,7 +16,8 @@ static void worker_config__is_shared(const struct test_param *param)
     other = pair_connect(&pair, 0, UCP_ERR_HANDLING_MODE_PEER);
     ck_assert_ptr_eq(other->config, pair.eps[0]->config);
     ck_assert_ptr_eq(
-        ucp_worker_ep_config(pair.workers[0], other->config->iface_index),
+        ucp_worker_ep_config(pair.workers[0],
+                             &other->config->lanes[0].iface_index, 1),
         other->config);
     ck_assert_ptr_null(ucp_ep_close_nbx(other, &pair_force_param));
     pair_close(&pair);

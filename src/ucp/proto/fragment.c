@@ -263,8 +263,48 @@ static void fragment_ask(struct ucp_rndv *rndv)
 void ucp_fragment_want(struct ucp_rndv *rndv, size_t offset, size_t end)
 {
     ucs_assert(ucp_fragment_is_idle(rndv));
-    rndv->wanted = (struct ucp_range){.offset = offset, .end = end};
+    rndv->wanted      = (struct ucp_range){.offset = offset, .end = end};
+    rndv->arrived     = offset;
+    rndv->early_count = 0;
     fragment_ask(rndv);
+}
+
+/* The gap before some early fragments may be closed now. */
+static void fragment_advance(struct ucp_rndv *rndv)
+{
+    unsigned i = 0;
+
+    while (i < rndv->early_count) {
+        if (rndv->early[i].offset == rndv->arrived) {
+            rndv->arrived  = rndv->early[i].end;
+            rndv->early[i] = rndv->early[--rndv->early_count];
+            i              = 0;
+        } else {
+            ++i;
+        }
+    }
+}
+
+/* Did this range not come before? Remember it. */
+static bool fragment_is_new(struct ucp_rndv *rndv, size_t offset, size_t length)
+{
+    if (offset < rndv->arrived) {
+        return false;
+    }
+    for (unsigned i = 0; i < rndv->early_count; ++i) {
+        if ((offset < rndv->early[i].end) &&
+            (rndv->early[i].offset < offset + length)) {
+            return false;
+        }
+    }
+    if (offset == rndv->arrived) {
+        rndv->arrived += length;
+        fragment_advance(rndv);
+    } else if ((length > 0) && (rndv->early_count < UCP_RNDV_EARLY_COUNT_MAX)) {
+        rndv->early[rndv->early_count++] =
+            (struct ucp_range){offset, offset + length};
+    }
+    return true;
 }
 
 static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
@@ -285,8 +325,9 @@ static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
     }
     length -= UCP_WIRE_FRAG_BYTES;
     if ((length > rndv->expected) || (wire.offset > rndv->wanted.offset) ||
-        (length > rndv->wanted.offset - wire.offset)) {
-        ++worker->bad_ids; /* not what we asked for */
+        (length > rndv->wanted.offset - wire.offset) ||
+        !fragment_is_new(rndv, wire.offset, length)) {
+        ++worker->bad_ids; /* not what we asked for, or again */
         return UCS_OK;
     }
     ucp_rndv_get(rndv);

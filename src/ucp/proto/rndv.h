@@ -50,6 +50,8 @@ struct ucp_range {
     size_t end;
 };
 
+enum { UCP_RNDV_EARLY_COUNT_MAX = 8 }; /* fragments that overtook; a guess */
+
 /* What put and get need of a message.
  * puts        S: struct ucp_piece that wait to be posted
  * failed      R: pieces to be asked for as fragments
@@ -86,6 +88,8 @@ struct ucp_rdma {
  * granted    S: fragments that may be sent
  * wanted     R: the range to ask for as fragments
  * expected   R: bytes of fragments asked for that have not come
+ * arrived    R: all fragments before here came; early: those that came behind
+ *            a gap, as far as they can be remembered
  * rdma       R: what no piece covers yet; by_rdma: rdma.h */
 struct ucp_rndv {
     struct ucp_bulk     bulk;
@@ -100,6 +104,9 @@ struct ucp_rndv {
     struct ucp_range    granted;
     struct ucp_range    wanted;
     size_t              expected;
+    size_t              arrived;
+    uint8_t             early_count;
+    struct ucp_range    early[UCP_RNDV_EARLY_COUNT_MAX];
     struct ucp_range    rdma;
     struct ucp_rdma     by_rdma;
 };
