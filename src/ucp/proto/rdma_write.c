@@ -94,11 +94,13 @@ static ucs_status_t put_post(struct ucp_piece *piece)
 ucs_status_t ucp_rdma_put_step(struct ucp_rndv *rndv)
 {
     struct ucp_piece *piece =
-        ucs_container_of(ucs_queue_pull(&rndv->by_rdma.puts), struct ucp_piece,
+        ucs_container_of(ucs_queue_first(&rndv->by_rdma.puts), struct ucp_piece,
                          queue);
     bool         is_flush = (piece->done == piece->length);
-    ucs_status_t status   = put_post(piece);
+    ucs_status_t status;
 
+    (void)ucs_queue_pull(&rndv->by_rdma.puts);
+    status = put_post(piece);
     if (status == UCS_ERR_WOULD_BLOCK) {
         put_requeue(piece);
         return status;

@@ -230,6 +230,12 @@ const struct ucp_proto *ucp_rndv_proto_of(uint8_t kind);
 /* The protocol that UCX_RNDV_SCHEME asks for; NULL: any. */
 const struct ucp_proto *ucp_rndv_scheme_proto(int scheme);
 
+/* A forced scheme that cannot answer a query: let the query take what is best.
+ * @param offer_p  Set to its answer then.
+ * @return the protocol that cannot, NULL: the query is as it was. */
+const struct ucp_proto *ucp_rndv_settle_scheme(struct ucp_query *query,
+                                               struct ucp_offer *offer_p);
+
 /* S: the endpoint cannot do what its configuration could, or the peer refused
  * it before: go on as protocol 4, from the start. @return as step(). */
 UCS_MUST_USE ucs_status_t ucp_rndv_fall_back(struct ucp_request *req);
