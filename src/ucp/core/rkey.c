@@ -54,7 +54,17 @@ size_t ucp_rkey_write(const struct ucp_mem *mem, uint8_t *bytes)
 /* May operations of this endpoint use that domain? */
 static bool ep_uses_md(const struct ucp_ep *ep, const struct uct_md *md)
 {
-    return (ep->message_ep != NULL) && (ep->message_ep->iface->md == md);
+    if (ep->lanes == NULL) {
+        return false;
+    }
+    for (unsigned i = 0; i < ep->config->lane_count; ++i) {
+        const struct uct_ep *lane = ep->lanes[i].uct_ep;
+
+        if ((lane != NULL) && (lane->iface->md == md)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void rkey_add(struct ucp_rkey *rkey, struct uct_md *md,
