@@ -8,6 +8,7 @@
 extern const struct test_suite address_suite;
 extern const struct test_suite arrows_eager_suite;
 extern const struct test_suite arrows_pipeline_suite;
+extern const struct test_suite arrows_rdma_suite;
 extern const struct test_suite buffered_death_suite;
 extern const struct test_suite buffered_one_suite;
 extern const struct test_suite buffered_pipeline_suite;

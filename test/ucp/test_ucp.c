@@ -8,6 +8,7 @@ static const struct test_suite *const suites[] = {
     &address_suite,
     &arrows_eager_suite,
     &arrows_pipeline_suite,
+    &arrows_rdma_suite,
     &buffered_death_suite,
     &buffered_one_suite,
     &buffered_pipeline_suite,

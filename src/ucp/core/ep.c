@@ -246,9 +246,24 @@ void ucp_ep_fail(struct ucp_ep *ep, ucs_status_t status)
     ep_report(ep, status);
 }
 
+/* @return false: there is none to tell any more. */
+static bool ep_tell_one_send(struct ucp_ep *ep)
+{
+    struct ucp_request *req;
+
+    ucs_list_for_each (req, &ep->requests, send.ep_link) {
+        if (ucp_rndv_peer_closed(req)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void ucp_ep_peer_closed(struct ucp_ep *ep)
 {
     ep_abort_receives(ep, UCS_ERR_CONNECTION_RESET);
+    while (ep_tell_one_send(ep)) {
+    }
 }
 
 void ucp_ep_detach(struct ucp_ep *ep, ucs_status_t status)

@@ -48,8 +48,8 @@ static unsigned explain_percent(const struct ucp_ep_config *config,
     }
     for (unsigned i = 0; i < config->lane_count; ++i) {
         const struct uct_iface_attr *attr = &config->lanes[i].model.attr;
-        double bandwidth = ucs_max(attr->put_cost.bandwidth_Bps,
-                                   attr->get_cost.bandwidth_Bps);
+        double                       bandwidth =
+            ucs_max(attr->put_cost.bandwidth_Bps, attr->get_cost.bandwidth_Bps);
 
         all += bandwidth;
         own = (i == lane) ? bandwidth : own;
@@ -62,11 +62,11 @@ static void explain_lane(struct ucp_explain         *explain,
                          const struct ucp_worker    *worker,
                          const struct ucp_ep_config *config, unsigned lane)
 {
-    const struct ucp_lane_row *row     = &config->lanes[lane];
-    const struct uct_cost     *cost    = &row->model.attr.cost;
-    const char                *use     = (lane == 0) ? "messages, bulk" : "bulk";
+    const struct ucp_lane_row *row  = &config->lanes[lane];
+    const struct uct_cost     *cost = &row->model.attr.cost;
+    const char                *use  = (lane == 0) ? "messages, bulk" : "bulk";
     unsigned                   percent = explain_percent(config, lane);
-    char                   name[2 * UCT_NAME_BYTES_MAX];
+    char                       name[2 * UCT_NAME_BYTES_MAX];
 
     iface_name(worker, row->iface_index, name, sizeof(name));
     ucp_explain_begin(explain, "lane");
@@ -83,8 +83,8 @@ static void explain_lane(struct ucp_explain         *explain,
                             "  lane %u  %-16s %s %u %%; "
                             "latency %.3f us, overhead %.3f us a message, "
                             "%.0f MB/s",
-                            lane, name, use, percent, cost->latency_s * 1e6, cost->overhead_s * 1e6,
-                            cost->bandwidth_Bps / 1e6);
+                            lane, name, use, percent, cost->latency_s * 1e6,
+                            cost->overhead_s * 1e6, cost->bandwidth_Bps / 1e6);
     }
     ucp_explain_end(explain);
 }
@@ -114,17 +114,20 @@ static void explain_candidate(struct ucp_explain *explain, const char *verdict,
 static void explain_pair(struct ucp_explain              *explain,
                          const struct ucp_worker         *worker,
                          const struct ucp_lane_candidate *candidate,
-                         const struct ucp_lane_choice    *choice)
+                         const struct ucp_lane_choice *choices, unsigned count)
 {
     const char *transport =
         worker->ifaces[candidate->pair.iface_index].iface->transport->name;
-    bool is_taken = (choice != NULL) &&
-                    (candidate->pair.iface_index == choice->iface_index) &&
-                    (candidate->pair.entry == choice->entry);
+    bool is_taken = false;
     char name[2 * UCT_NAME_BYTES_MAX];
     char reason[UCT_REASON_BYTES_MAX];
     char setting[64] = "";
 
+    for (unsigned i = 0; i < count; ++i) {
+        is_taken = is_taken ||
+                   ((candidate->pair.iface_index == choices[i].iface_index) &&
+                    (candidate->pair.entry == choices[i].entry));
+    }
     iface_name(worker, candidate->pair.iface_index, name, sizeof(name));
     (void)snprintf(reason, sizeof(reason), "a small message costs %.3f us",
                    candidate->cost_s * 1e6);
@@ -224,13 +227,14 @@ static void explain_rights(struct ucp_explain *explain, const char *whose,
 static void explain_candidates(struct ucp_explain            *explain,
                                struct ucp_worker             *worker,
                                const struct ucp_address_view *view,
-                               const struct ucp_lane_choice  *choice)
+                               const struct ucp_lane_choice  *choices,
+                               unsigned                       choice_count)
 {
     struct ucp_lane_candidate candidates[UCP_LANE_CANDIDATE_COUNT_MAX];
     unsigned count = ucp_lanes_candidates(worker, view, candidates);
 
     for (unsigned i = 0; i < count; ++i) {
-        explain_pair(explain, worker, &candidates[i], choice);
+        explain_pair(explain, worker, &candidates[i], choices, choice_count);
     }
     explain_unpaired(explain, worker, view);
 }
@@ -248,15 +252,15 @@ ucs_status_t ucp_explain_peer(struct ucp_explain            *explain,
     char                        reasons[512];
     ucs_status_t                status;
 
-    status = ucp_lanes_choose(worker, view, &choices[0], reasons,
-                              sizeof(reasons));
+    status =
+        ucp_lanes_choose(worker, view, &choices[0], reasons, sizeof(reasons));
     explain_workers(explain, worker, view);
     if (status != UCS_OK) {
-        explain_candidates(explain, worker, view, NULL);
+        explain_candidates(explain, worker, view, NULL, 0);
         explain_candidate(explain, "no lane", "at all", reasons, "UCX_TLS");
         return status;
     }
-    count  = ucp_lanes_add_rails(worker, view, choices);
+    count = ucp_lanes_add_rails(worker, view, choices);
     for (unsigned i = 0; i < count; ++i) {
         indices[i] = choices[i].iface_index;
     }
@@ -267,7 +271,7 @@ ucs_status_t ucp_explain_peer(struct ucp_explain            *explain,
     for (unsigned i = 0; i < count; ++i) {
         explain_lane(explain, worker, config, i);
     }
-    explain_candidates(explain, worker, view, &choices[0]);
+    explain_candidates(explain, worker, view, choices, count);
     if ((ep != NULL) && (ep->message_ep != NULL)) {
         explain_rights(explain, "we to the peer's memory",
                        ep->message_ep->rights, ep->message_ep->rights_reason);

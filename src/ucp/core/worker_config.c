@@ -13,14 +13,10 @@
 static void config_check_scheme(struct ucp_worker *worker,
                                 struct ucp_query  *query)
 {
-    const struct ucp_proto *proto = ucp_rndv_scheme_proto(query->scheme);
-    struct ucp_offer        offer = {.reason = "no reason"};
+    struct ucp_offer        offer;
+    const struct ucp_proto *proto = ucp_rndv_settle_scheme(query, &offer);
 
-    if ((proto == NULL) || (proto->offer(query, &offer) == UCS_OK)) {
-        return;
-    }
-    query->scheme = UCP_RNDV_SCHEME_AUTO;
-    if ((query->mode == UCP_MODE_STANDARD) &&
+    if ((proto != NULL) && (query->mode == UCP_MODE_STANDARD) &&
         (query->dt_class == UCP_DT_CONTIG) &&
         !worker->context->is_scheme_reported) {
         worker->context->is_scheme_reported = true;

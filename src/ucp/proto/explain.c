@@ -4,6 +4,7 @@
 
 #include <fnmatch.h>
 
+#include "ucp/proto/rndv.h"
 #include "ucs/json.h"
 
 const char *const ucp_mode_names[] = {
@@ -347,6 +348,15 @@ static bool explain_is_same(const struct ucp_selection *a,
     return same;
 }
 
+/* As the endpoint's tables are made. @return query. */
+static const struct ucp_query *explain_settle(struct ucp_query *query)
+{
+    struct ucp_offer offer;
+
+    (void)ucp_rndv_settle_scheme(query, &offer);
+    return query;
+}
+
 /* The first query before this one with the same answer.
  * @return false: there is none. */
 static bool explain_find_same(const struct ucp_proto *const *protos,
@@ -357,13 +367,13 @@ static bool explain_find_same(const struct ucp_proto *const *protos,
     unsigned end =
         (unsigned)query->mode * UCP_DT_CLASS_COUNT + (unsigned)query->dt_class;
 
-    *same = *query;
     for (unsigned i = 0; i < end; ++i) {
         struct ucp_selection other;
 
+        *same          = *query;
         same->mode     = (enum ucp_mode)(i / UCP_DT_CLASS_COUNT);
         same->dt_class = (enum ucp_dt_class)(i % UCP_DT_CLASS_COUNT);
-        if ((ucp_select_all(protos, same, &other) == UCS_OK) &&
+        if ((ucp_select_all(protos, explain_settle(same), &other) == UCS_OK) &&
             explain_is_same(selection, &other)) {
             return true;
         }
@@ -374,11 +384,13 @@ static bool explain_find_same(const struct ucp_proto *const *protos,
 /* @param may_refer  to an earlier query with the same answer. */
 static void explain_query(struct ucp_explain            *explain,
                           const struct ucp_proto *const *protos,
-                          const struct ucp_query *query, bool may_refer)
+                          const struct ucp_query *asked, bool may_refer)
 {
-    struct ucp_selection selection;
-    struct ucp_query     same;
-    char                 title[128];
+    struct ucp_query        settled = *asked;
+    const struct ucp_query *query   = explain_settle(&settled);
+    struct ucp_selection    selection;
+    struct ucp_query        same;
+    char                    title[128];
 
     explain_title(query, title, sizeof(title));
     if (((explain->title != NULL) &&
@@ -390,7 +402,7 @@ static void explain_query(struct ucp_explain            *explain,
         ucp_explain_begin(explain, NULL);
         ucsi_strbuf_append(&explain->text, title);
     }
-    if (may_refer && explain_find_same(protos, query, &selection, &same)) {
+    if (may_refer && explain_find_same(protos, asked, &selection, &same)) {
         ucsi_strbuf_appendf(&explain->text, ": as %s, %s",
                             ucp_mode_names[same.mode],
                             ucp_dt_class_names[same.dt_class]);

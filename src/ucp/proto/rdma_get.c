@@ -94,6 +94,7 @@ static ucs_status_t get_answer(struct ucp_rndv          *rndv,
 const struct ucp_proto ucp_rdma_get_proto = {
     .name    = "rndv/rdma_get",
     .summary = "ask first, the receiver reads out of the sender's buffer",
+    .setting = "UCX_RNDV_SCHEME",
     .offer   = get_offer,
     .step    = get_step,
     .abort   = ucp_rndv_abort_send,

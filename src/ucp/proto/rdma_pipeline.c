@@ -97,6 +97,7 @@ static ucs_status_t pipeline_answer(struct ucp_rndv          *rndv,
 const struct ucp_proto ucp_rdma_pipeline_proto = {
     .name    = "rndv/rdma_pipeline",
     .summary = "ask first, then write piece by piece as it is registered",
+    .setting = "UCX_RNDV_SCHEME",
     .offer   = pipeline_offer,
     .step    = pipeline_step,
     .abort   = ucp_rndv_abort_send,

@@ -90,6 +90,7 @@ static ucs_status_t put_answer(struct ucp_rndv          *rndv,
 const struct ucp_proto ucp_rdma_put_proto = {
     .name    = "rndv/rdma_put",
     .summary = "ask first, then write into the receiver's buffer",
+    .setting = "UCX_RNDV_SCHEME",
     .offer   = put_offer,
     .step    = put_step,
     .abort   = ucp_rndv_abort_send,

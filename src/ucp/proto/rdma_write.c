@@ -22,6 +22,8 @@ static void put_over(struct ucp_piece *piece, ucs_status_t status)
     if (!ucp_rndv_is_over(rndv)) {
         if (status == UCS_OK) {
             ucp_worker_count(rndv->ep->worker, UCP_COUNT_PUT_OUT, fin.length);
+        } else if (rndv->flags & UCP_RNDV_ALONE) {
+            ucp_rndv_abort(rndv, UCS_ERR_CONNECTION_RESET);
         } else {
             rndv->unclaimed += fin.length;
         }
@@ -92,11 +94,13 @@ static ucs_status_t put_post(struct ucp_piece *piece)
 ucs_status_t ucp_rdma_put_step(struct ucp_rndv *rndv)
 {
     struct ucp_piece *piece =
-        ucs_container_of(ucs_queue_pull(&rndv->by_rdma.puts), struct ucp_piece,
+        ucs_container_of(ucs_queue_first(&rndv->by_rdma.puts), struct ucp_piece,
                          queue);
     bool         is_flush = (piece->done == piece->length);
-    ucs_status_t status   = put_post(piece);
+    ucs_status_t status;
 
+    (void)ucs_queue_pull(&rndv->by_rdma.puts);
+    status = put_post(piece);
     if (status == UCS_ERR_WOULD_BLOCK) {
         put_requeue(piece);
         return status;

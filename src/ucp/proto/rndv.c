@@ -336,6 +336,24 @@ bool ucp_rndv_is_matched(const struct ucp_request *req)
     return (req->send.id != 0) && (state->rndv->flags & UCP_RNDV_MATCHED);
 }
 
+bool ucp_rndv_peer_closed(struct ucp_request *req)
+{
+    struct ucp_rndv *rndv;
+
+    if (!ucp_rndv_is_matched(req)) {
+        return false;
+    }
+    rndv = rndv_state(req)->rndv;
+    if (rndv->flags & UCP_RNDV_ALONE) {
+        return false;
+    }
+    rndv->flags |= UCP_RNDV_ALONE;
+    if (rndv->unclaimed > 0) {
+        ucp_rndv_abort(rndv, UCS_ERR_CONNECTION_RESET);
+    }
+    return true;
+}
+
 void ucp_rndv_cancel_unmatched(struct ucp_request *req)
 {
     if (!ucp_rndv_is_matched(req)) {

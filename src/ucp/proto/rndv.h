@@ -42,6 +42,7 @@ enum ucp_rndv_flag {
     UCP_RNDV_MATCHED = 1 << 2, /* S: R has answered */
     UCP_RNDV_OVER    = 1 << 3, /* given up; status says why */
     UCP_RNDV_REFUSED = 1 << 4, /* R: the candidate, and will each time */
+    UCP_RNDV_ALONE   = 1 << 5, /* S: R's end is closed, it asks no more */
 };
 
 /* A range that is cut into pieces, one after the other. */
@@ -173,6 +174,11 @@ ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status);
  * UCS_ERR_CANCELED; the peer forgets it. Else nothing. */
 void ucp_rndv_cancel_unmatched(struct ucp_request *req);
 
+/* S: the peer has closed its end. A message that it has matched fails if it
+ * has not asked for all of it; one that it has not matched waits on.
+ * @return true: something happened; the endpoint's list may have changed. */
+bool ucp_rndv_peer_closed(struct ucp_request *req);
+
 /* S: has the receiver answered? */
 bool ucp_rndv_is_matched(const struct ucp_request *req);
 
@@ -223,6 +229,12 @@ const struct ucp_proto *ucp_rndv_proto_of(uint8_t kind);
 
 /* The protocol that UCX_RNDV_SCHEME asks for; NULL: any. */
 const struct ucp_proto *ucp_rndv_scheme_proto(int scheme);
+
+/* A forced scheme that cannot answer a query: let the query take what is best.
+ * @param offer_p  Set to its answer then.
+ * @return the protocol that cannot, NULL: the query is as it was. */
+const struct ucp_proto *ucp_rndv_settle_scheme(struct ucp_query *query,
+                                               struct ucp_offer *offer_p);
 
 /* S: the endpoint cannot do what its configuration could, or the peer refused
  * it before: go on as protocol 4, from the start. @return as step(). */

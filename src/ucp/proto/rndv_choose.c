@@ -63,6 +63,19 @@ const struct ucp_proto *ucp_rndv_scheme_proto(int scheme)
                                      ucp_rndv_proto_of((uint8_t)kind);
 }
 
+const struct ucp_proto *ucp_rndv_settle_scheme(struct ucp_query *query,
+                                               struct ucp_offer *offer_p)
+{
+    const struct ucp_proto *proto = ucp_rndv_scheme_proto(query->scheme);
+
+    offer_p->reason = "no reason";
+    if ((proto == NULL) || (proto->offer(query, offer_p) == UCS_OK)) {
+        return NULL;
+    }
+    query->scheme = UCP_RNDV_SCHEME_AUTO;
+    return proto;
+}
+
 ucs_status_t ucp_rndv_fall_back(struct ucp_request *req)
 {
     ucp_worker_count(req->worker, UCP_COUNT_FALL_BACK, 1);

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_arrows_rdma.c - protocols 5 to 7, arrow by arrow, and broken: with and
+ * without PUT_BEFORE_AM, on one to four rails, with receivers that cannot. */
+#include "ucp/breaks.h"
+#include "ucp/suites.h"
+
+/* Rails of 10 GB/s each, and a fall-back that takes few fragments. */
+static void rails(struct mock_setup *setup, unsigned count, unsigned flags)
+{
+    setup->device_count = count;
+    for (unsigned i = 0; i < MOCK_DEVICE_COUNT_MAX; ++i) {
+        setup->devices[i].flags              = flags;
+        setup->devices[i].am.bcopy_bytes_max = 32 << 10;
+    }
+}
+
+static void one_rail(struct mock_setup *setup)
+{
+    rails(setup, 1, UCT_IFACE_PUT_BEFORE_AM);
+}
+
+static void one_rail_unordered(struct mock_setup *setup)
+{
+    rails(setup, 1, 0);
+}
+
+static void two_rails(struct mock_setup *setup)
+{
+    rails(setup, 2, UCT_IFACE_PUT_BEFORE_AM);
+}
+
+static void four_rails_unordered(struct mock_setup *setup)
+{
+    rails(setup, 4, 0);
+}
+
+static void no_memory_keys(struct mock_setup *setup)
+{
+    one_rail(setup);
+    setup->absent = 1u << MOCK_REGISTER;
+}
+
+static void puts_only(struct mock_setup *setup)
+{
+    one_rail(setup);
+    setup->absent = 1u << MOCK_GET_ZCOPY;
+}
+
+#define RNDV  "UCX_RNDV_THRESH", "0"
+#define GET   RNDV, "UCX_RNDV_SCHEME", "get_zcopy"
+#define PUT   RNDV, "UCX_RNDV_SCHEME", "put_zcopy"
+#define PPLN  RNDV, "UCX_RNDV_SCHEME", "put_ppln"
+#define RAILS "UCX_MAX_RNDV_RAILS", "4"
+
+enum { BYTES = 60000 };
+
+static const struct scenario get_scenarios[] = {
+    {.name        = "get",
+     .grants_once = true,
+     .bytes       = BYTES,
+     .prepare     = one_rail,
+     .env         = {GET},
+     .arrows      = {"S RGET len=60000", "R get bytes=60000", "R FIN"}},
+    {.name          = "get, unexpected",
+     .grants_once   = true,
+     .bytes         = BYTES,
+     .receive_after = 1,
+     .prepare       = one_rail,
+     .env           = {GET},
+     .arrows        = {"S RGET", "R get", "R FIN"}},
+    {.name        = "get, two rails",
+     .grants_once = true,
+     .bytes       = BYTES,
+     .prepare     = two_rails,
+     .env         = {GET, RAILS},
+     .arrows      = {"S RGET", "R get lane=0", "R get lane=1", "R FIN"}},
+    {.name        = "get, four rails",
+     .grants_once = true,
+     .bytes       = BYTES,
+     .prepare     = four_rails_unordered,
+     .env         = {GET, RAILS},
+     .arrows      = {"S RGET", "R get x4", "R FIN"}},
+    {.name           = "get, truncated",
+     .grants_once    = true,
+     .bytes          = BYTES,
+     .receive_bytes  = 1000,
+     .receive_status = UCS_ERR_MESSAGE_TRUNCATED,
+     .prepare        = one_rail,
+     .env            = {GET},
+     .arrows         = {"S RGET", "R ABORT"}},
+    {.name         = "get, to a receiver in pieces",
+     .grants_once  = true,
+     .bytes        = BYTES,
+     .receive_type = UCP_DT_IOV,
+     .prepare      = one_rail,
+     .env          = {GET},
+     .arrows       = {"S RGET", "R ACK len=60000", "S FRAG +"}},
+    {.name         = "get, to a generic receiver, two rails",
+     .grants_once  = true,
+     .bytes        = BYTES,
+     .receive_type = UCP_DT_GENERIC,
+     .prepare      = two_rails,
+     .env          = {GET, RAILS},
+     .arrows       = {"S RGET", "R ACK", "S FRAG +"}},
+    {.name        = "get, which nobody can",
+     .grants_once = true,
+     .bytes       = BYTES,
+     .prepare     = no_memory_keys,
+     .env         = {GET},
+     .arrows      = {"S RNDV", "R ACK", "S FRAG +"}},
+    {0},
+};
+
+static const struct scenario put_scenarios[] = {
+    {.name        = "put",
+     .grants_once = true,
+     .bytes       = BYTES,
+     .prepare     = one_rail,
+     .env         = {PUT},
+     .arrows      = {"S RNDV", "R PUT off=0 len=60000", "S put bytes=60000",
+                     "S FIN"}},
+    {.name        = "put, not before messages",
+     .grants_once = true,
+     .bytes       = BYTES,
+     .prepare     = one_rail_unordered,
+     .env         = {PUT},
+     .arrows      = {"S RNDV", "R PUT", "S put", "S FIN"}},
+    {.name          = "put, unexpected",
+     .grants_once   = true,
+     .bytes         = BYTES,
+     .receive_after = 1,
+     .prepare       = puts_only,
+     .env           = {PUT},
+     .arrows        = {"S RNDV", "R PUT", "S put", "S FIN"}},
+    {.name        = "put, two rails",
+     .grants_once = true,
+     .bytes       = BYTES,
+     .prepare     = two_rails,
+     .env         = {PUT, RAILS},
+     .arrows      = {"S RNDV", "R PUT x2", "S put|FIN x4"}},
+    {.name        = "put, four rails, not before messages",
+     .grants_once = true,
+     .bytes       = BYTES,
+     .prepare     = four_rails_unordered,
+     .env         = {PUT, RAILS},
+     .arrows      = {"S RNDV", "R PUT x4", "S put|FIN x8"}},
+    {.name           = "put, truncated",
+     .grants_once    = true,
+     .bytes          = BYTES,
+     .receive_bytes  = 1000,
+     .receive_status = UCS_ERR_MESSAGE_TRUNCATED,
+     .prepare        = one_rail,
+     .env            = {PUT},
+     .arrows         = {"S RNDV", "R ABORT"}},
+    {.name         = "put, to a strided receiver",
+     .grants_once  = true,
+     .bytes        = BYTES,
+     .receive_type = UCP_DT_STRIDED,
+     .prepare      = one_rail_unordered,
+     .env          = {PUT},
+     .arrows       = {"S RNDV", "R ACK", "S FRAG +"}},
+    {0},
+};
+
+#define PIECES                                                                 \
+    PPLN, "UCX_RNDV_FRAG_SIZE", "8k", "UCX_RNDV_PIPELINE_SEND_LENGTH", "6000"
+
+static const struct scenario pipeline_scenarios[] = {
+    {.name        = "pieces",
+     .grants_once = true,
+     .bytes       = BYTES,
+     .prepare     = one_rail,
+     .env         = {PIECES},
+     .arrows = {"S RNDV", "R ACK len=6000", "R PUT x3", "S FRAG|put|FIN x7"}},
+    {.name        = "pieces, not before messages",
+     .grants_once = true,
+     .bytes       = BYTES,
+     .prepare     = one_rail_unordered,
+     .env         = {PIECES},
+     .arrows = {"S RNDV", "R ACK len=6000", "R PUT x3", "S FRAG|put|FIN x7"}},
+    {.name        = "pieces, four rails",
+     .grants_once = true,
+     .bytes       = BYTES,
+     .prepare     = four_rails_unordered,
+     .env         = {PIECES, RAILS},
+     .arrows = {"S RNDV", "R ACK len=6000", "R PUT x3", "S FRAG|put|FIN x7"}},
+    {.name         = "pieces, to a receiver in pieces",
+     .grants_once  = true,
+     .bytes        = BYTES,
+     .receive_type = UCP_DT_IOV,
+     .prepare      = one_rail,
+     .env          = {PIECES},
+     .arrows       = {"S RNDV", "R ACK", "S FRAG +"}},
+    {0},
+};
+
+static void rdma_get__is_as_drawn(const struct test_param *param)
+{
+    scenarios_are_as_drawn(get_scenarios, param->value);
+}
+
+static void rdma_get__survives(const struct test_param *param)
+{
+    scenarios_survive(get_scenarios, param->value);
+}
+
+static void rdma_put__is_as_drawn(const struct test_param *param)
+{
+    scenarios_are_as_drawn(put_scenarios, param->value);
+}
+
+static void rdma_put__survives(const struct test_param *param)
+{
+    scenarios_survive(put_scenarios, param->value);
+}
+
+static void rdma_pipeline__is_as_drawn(const struct test_param *param)
+{
+    scenarios_are_as_drawn(pipeline_scenarios, param->value);
+}
+
+static void rdma_pipeline__survives(const struct test_param *param)
+{
+    scenarios_survive(pipeline_scenarios, param->value);
+}
+
+static const struct test_case rdma_cases[] = {
+    TEST(rdma_get__is_as_drawn),
+    TEST_TIMEOUT(rdma_get__survives, 120),
+    TEST(rdma_put__is_as_drawn),
+    TEST_TIMEOUT(rdma_put__survives, 120),
+    TEST(rdma_pipeline__is_as_drawn),
+    TEST_TIMEOUT(rdma_pipeline__survives, 120),
+    {0}};
+
+const struct test_suite arrows_rdma_suite = {
+    .name = "arrows_rdma", .cases = rdma_cases, .params = play_wires};
