@@ -14,6 +14,14 @@
         }                                                                      \
     }
 
+#define PAIR_SCHEME(_name, _tls, _scheme)                                      \
+    {                                                                          \
+        .name = _name, .value = &(const struct pair_setup)                     \
+        {                                                                      \
+            .tls = _tls, .rndv_threshold = "0", .rndv_scheme = _scheme         \
+        }                                                                      \
+    }
+
 const struct test_param pair_transports[] = {
     PAIR_SETUP("self", "self", NULL, NULL),
     PAIR_SETUP("sm", "sm", NULL, NULL),
@@ -36,6 +44,14 @@ const struct test_param pair_protocols[] = {
     PAIR_SETUP("example_zcopy", "example", NULL, "1"),
     PAIR_SETUP("example_rndv", "example", "0", "inf"),
     PAIR_SETUP("example_rndv_zcopy", "example", "0", "1"),
+    PAIR_SCHEME("self_put", "self", "put_zcopy"),
+    PAIR_SCHEME("self_get", "self", "get_zcopy"),
+    PAIR_SCHEME("self_put_ppln", "self", "put_ppln"),
+    PAIR_SCHEME("self_am", "self", "am"),
+    PAIR_SCHEME("sm_put", "sm", "put_zcopy"),
+    PAIR_SCHEME("sm_get", "sm", "get_zcopy"),
+    PAIR_SCHEME("sm_put_ppln", "sm", "put_ppln"),
+    PAIR_SCHEME("sm_am", "sm", "am"),
     {0},
 };
 
@@ -125,6 +141,9 @@ void pair_open_setup(struct pair *pair, const struct pair_setup *setup,
     pair_set("UCX_TLS", setup->tls);
     pair_set("UCX_RNDV_THRESH", setup->rndv_threshold);
     pair_set("UCX_ZCOPY_THRESH", setup->zcopy_threshold);
+    if (setup->rndv_scheme != NULL) {
+        pair_set("UCX_RNDV_SCHEME", setup->rndv_scheme);
+    }
     pair->is_loop = (strcmp(setup->tls, "self") == 0);
     pair_open_side(pair, 0, setup, features);
     if (pair->is_loop) {

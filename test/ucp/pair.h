@@ -14,6 +14,7 @@ struct pair_setup {
     const char                *tls;
     const char                *rndv_threshold;
     const char                *zcopy_threshold;
+    const char                *rndv_scheme; /* NULL: as the test has set it */
     const ucp_params_t        *context;
     const ucp_worker_params_t *worker;
 };
