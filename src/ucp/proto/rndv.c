@@ -336,6 +336,8 @@ bool ucp_rndv_is_matched(const struct ucp_request *req)
     return (req->send.id != 0) && (state->rndv->flags & UCP_RNDV_MATCHED);
 }
 
+/* What the peer has matched fails if it has not asked for all of it; what it
+ * has not matched waits on. */
 bool ucp_rndv_peer_closed(struct ucp_request *req)
 {
     struct ucp_rndv *rndv;

@@ -9,9 +9,8 @@
  *     |---- ABORT{status} ------------------->| cancelled, failed
  *
  * struct ucp_rndv is one such message seen from one end. It is over when all
- * bytes are accounted for, or somebody gave up; it ends, and completes its
- * request, once it is over and no transport has a piece of the buffer. So a
- * buffer is never touched after the completion, whatever went wrong.
+ * bytes are accounted for, or somebody gave up; it ends, with its request,
+ * once no transport has a piece of the buffer: nobody touches that later.
  *
  * Each byte is asked for once: S counts what R has not asked for
  * (`unclaimed`), R what has not come (recv.remaining). A range whose RDMA
@@ -25,8 +24,6 @@
 
 struct ucp_arrival;
 struct ucp_reg;
-struct ucp_wire_abort;
-
 /* How a message goes on after its start; the numbers are on the wire. */
 enum ucp_rndv_kind {
     UCP_RNDV_SEND     = 0, /* pipeline_send.c: any receiver can */
@@ -174,11 +171,8 @@ ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status);
  * UCS_ERR_CANCELED; the peer forgets it. Else nothing. */
 void ucp_rndv_cancel_unmatched(struct ucp_request *req);
 
-/* S: the peer has closed its end. A message that it has matched fails if it
- * has not asked for all of it; one that it has not matched waits on.
- * @return true: something happened; the endpoint's list may have changed. */
+/* S: the peer's end is closed. @return true: the lists may have changed. */
 bool ucp_rndv_peer_closed(struct ucp_request *req);
-
 /* S: has the receiver answered? */
 bool ucp_rndv_is_matched(const struct ucp_request *req);
 
