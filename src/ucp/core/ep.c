@@ -76,7 +76,8 @@ static ucs_status_t ep_open_lanes(struct ucp_ep                *ep,
 
     ep->lanes = calloc(count, sizeof(*ep->lanes));
     if (ep->lanes == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("the lanes of an endpoint",
+                              count * sizeof(*ep->lanes));
     }
     for (unsigned i = 0; (i < count) && (status == UCS_OK); ++i) {
         status = ep_open_lane(ep, &choices[i], &ep->lanes[i]);
