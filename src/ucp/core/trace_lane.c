@@ -18,6 +18,10 @@
 #include "ucp/core/trace.h"
 #include "ucp/wireup/peer.h"
 
+_Static_assert(sizeof(((struct ucp_trace_op *)NULL)->header) ==
+                   (size_t)UCP_WIRE_PUT_BYTES,
+               "the longest header must fit");
+
 /* ------------------------------------------------------------ one message */
 
 static uint64_t trace_mix(uint64_t hash, uint64_t value)
