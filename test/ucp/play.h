@@ -20,7 +20,6 @@ enum play_limit {
     PLAY_ENV_COUNT     = 6,
     PLAY_ARROW_COUNT   = 600, /* more: it never ends */
     PLAY_QUIET_COUNT   = 20000,
-    PLAY_PACK_BYTES    = 5000, /* of a generic datatype, at once */
     PLAY_PIECE_COUNT   = 5,
     PLAY_PROBLEM_BYTES = 4000,
 };
