@@ -95,6 +95,8 @@ struct ucp_worker {
     struct ucs_mpool          controls;
     struct ucs_mpool          rndvs;  /* struct ucp_rndv */
     struct ucs_mpool          pieces; /* struct ucp_piece */
+    struct ucs_mpool          layouts; /* struct ucp_layout */
+    struct ucs_mpool          regs;    /* struct ucp_regs */
     struct ucs_idmap          ids;
     struct ucp_context       *context;
     struct ucp_worker_options options;

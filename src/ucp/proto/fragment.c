@@ -157,7 +157,7 @@ static void fragment_grant(struct ucp_rndv           *rndv,
 {
     if (ack->offset != rndv->granted.end) {
         rndv->granted.offset  = ack->offset;
-        rndv->req->dt.offset = ack->offset;
+        ucp_dt_iter_seek(&rndv->req->dt, ack->offset);
     }
     rndv->granted.end = ack->offset + ack->length;
     rndv->peer_id     = ack->receiver_id;

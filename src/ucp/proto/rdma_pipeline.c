@@ -58,12 +58,13 @@ static ucs_status_t pipeline_step(struct ucp_request *req)
         .first_bytes_max = req->send.ep->config->lane.attr.am.bcopy_bytes_max -
                            UCP_WIRE_RNDV_BYTES,
     };
+    uint32_t lanes = ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT);
     struct ucp_rndv *rndv;
     ucs_status_t     status;
 
     if ((req->send.id == 0) &&
-        (ucp_rndv_is_refused(req, UCP_RNDV_PIPELINE) ||
-         (ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT) == 0))) {
+        (ucp_rndv_is_refused(req, UCP_RNDV_PIPELINE) || (lanes == 0) ||
+         !ucp_rdma_can_show(req->send.ep, &req->dt, lanes))) {
         return ucp_rndv_fall_back(req);
     }
     status = ucp_rndv_open(req, &rndv);
@@ -84,7 +85,7 @@ static ucs_status_t pipeline_answer(struct ucp_rndv          *rndv,
     if (lanes == 0) {
         return UCS_ERR_UNREACHABLE;
     }
-    if (rndv->req->dt.dt_class != UCP_DT_CONTIG) {
+    if (!ucp_rdma_can_show(rndv->ep, &rndv->req->dt, lanes)) {
         return UCS_ERR_UNSUPPORTED;
     }
     ucp_fragment_want(rndv, middle.end, arrival->length);

@@ -47,12 +47,13 @@ static ucs_status_t put_step(struct ucp_request *req)
 {
     const struct ucp_rndv_start start = {.am_id = UCP_AM_RNDV,
                                          .kind  = UCP_RNDV_PUT};
+    uint32_t lanes = ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT);
     struct ucp_rndv            *rndv;
     ucs_status_t                status;
 
     if ((req->send.id == 0) &&
-        (ucp_rndv_is_refused(req, UCP_RNDV_PUT) ||
-         (ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT) == 0))) {
+        (ucp_rndv_is_refused(req, UCP_RNDV_PUT) || (lanes == 0) ||
+         !ucp_rdma_can_show(req->send.ep, &req->dt, lanes))) {
         return ucp_rndv_fall_back(req);
     }
     status = ucp_rndv_open(req, &rndv);
@@ -60,8 +61,7 @@ static ucs_status_t put_step(struct ucp_request *req)
         return status;
     }
     /* What fails here is tried again when the put is asked for. */
-    (void)ucp_rdma_register_local(rndv, ucp_rdma_own_lanes(rndv->ep,
-                                                           UCP_RDMA_PUT));
+    (void)ucp_rdma_register_local(rndv, lanes);
     return ucp_rndv_start(rndv, &start);
 }
 
@@ -75,7 +75,7 @@ static ucs_status_t put_answer(struct ucp_rndv          *rndv,
     if (lanes == 0) {
         return UCS_ERR_UNREACHABLE;
     }
-    if (rndv->req->dt.dt_class != UCP_DT_CONTIG) {
+    if (!ucp_rdma_can_show(rndv->ep, &rndv->req->dt, lanes)) {
         return UCS_ERR_UNSUPPORTED;
     }
     lanes = ucp_rdma_register_all(rndv, lanes,

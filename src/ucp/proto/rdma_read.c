@@ -93,19 +93,24 @@ static void get_done(struct uct_req *self)
 
 static ucs_status_t get_post(struct ucp_piece *piece)
 {
-    struct ucp_rndv *rndv = piece->rndv;
-    struct uct_iov   iov  = ucp_piece_iov(piece, piece->offset, piece->length);
-    struct uct_ep   *lane = ucp_piece_ep(piece);
-    const struct uct_remote remote = {
-        .address = rndv->by_rdma.remote + piece->offset,
-        .length  = piece->length,
-        .rkey    = rndv->by_rdma.rkeys[piece->lane]};
-    const struct uct_rma rma = {&iov, &remote, 1, 1};
-    ucs_status_t     status;
+    struct ucp_rndv   *rndv = piece->rndv;
+    struct uct_ep     *lane = ucp_piece_ep(piece);
+    struct ucp_rdma_lists lists;
+    ucs_status_t       status;
 
+    ucp_rdma_lists_init(&lists, piece, rndv->by_rdma.layout,
+                     &ucp_piece_model(piece)->attr.get,
+                     (struct ucp_range){piece->offset,
+                                        piece->offset + piece->length});
+    ucp_rdma_shorten(piece, lists.length);
+    status = ucp_rdma_lists_register(&lists, piece);
+    if (status != UCS_OK) {
+        get_over(piece, status);
+        return UCS_OK;
+    }
     piece->base.cb = get_done;
     ucp_rndv_get(rndv);
-    status = lane->transport->get_zcopy(lane, &rma, &piece->base,
+    status = lane->transport->get_zcopy(lane, &lists.rma, &piece->base,
                                         UCT_FLAG_PENDING);
     if (status == UCS_INPROGRESS) {
         return UCS_OK;
@@ -143,37 +148,39 @@ ucs_status_t ucp_rdma_get_step(struct ucp_rndv *rndv)
 
 /* ---- grants ---- */
 
-/* @return false: it could not be given; it counts as failed. */
+/* Grant as much of the piece as a message can show.
+ * @return false: nothing; it counts as failed. */
 static bool grant_send(struct ucp_piece *piece)
 {
-    struct ucp_rndv    *rndv = piece->rndv;
-    const struct ucp_reg *reg = rndv->by_rdma.regs[piece->lane];
-    char               *address = (char *)rndv->req->dt.contig + piece->offset;
-    uint8_t             key[UCT_RKEY_BYTES_MAX];
-    uint8_t             bytes[UCP_WIRE_PUT_BYTES + UCT_RKEY_BYTES_MAX];
-    struct ucp_wire_put put = {
-        .sender_id   = rndv->peer_id,
-        .receiver_id = rndv->req->recv.id,
-        .offset      = piece->offset,
-        .length      = piece->length,
-        .address     = (uintptr_t)address,
-        .lane_name   = ucp_ep_lane_name(rndv->ep, piece->lane),
-        .key         = key,
-    };
+    struct ucp_rndv         *rndv = piece->rndv;
+    const struct ucp_showing showing = {
+        .rndv   = rndv,
+        .lanes  = UINT32_C(1) << piece->lane,
+        .access = UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_WRITE,
+        .range  = {piece->offset, piece->offset + piece->length}};
+    size_t  room = ucs_min(rndv->ep->config->lane.attr.am.bcopy_bytes_max,
+                           (size_t)UCP_CONTROL_BYTES_MAX);
+    uint8_t bytes[UCP_CONTROL_BYTES_MAX];
+    size_t  length, end;
+    struct ucp_wire_put put = {.sender_id   = rndv->peer_id,
+                               .receiver_id = rndv->req->recv.id,
+                               .offset      = piece->offset};
 
-    if (reg == NULL) {
-        if (ucp_rdma_register(rndv->ep, piece->lane, address, piece->length,
-                              UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_WRITE,
-                              &piece->reg) != UCS_OK) {
-            piece->reg = NULL;
-            return false;
-        }
-        reg = piece->reg;
+    piece->regs = ucp_regs_create(rndv->ep->worker);
+    if (piece->regs == NULL) {
+        return false;
     }
-    put.key_length = (uint8_t)ucp_rdma_pack_key(reg, key);
+    length = ucp_layout_show(&showing, bytes + UCP_WIRE_PUT_BYTES,
+                             room - UCP_WIRE_PUT_BYTES, piece->regs, &end);
+    if (length == 0) {
+        return false;
+    }
+    ucp_rdma_shorten(piece, end - piece->offset);
+    put.length = piece->length;
+    ucp_wire_put_encode(bytes, &put);
     ucs_list_add_tail(&rndv->by_rdma.grants, &piece->link);
     ucp_ep_send_control(rndv->ep, UCP_AM_PUT, bytes,
-                        ucp_wire_put_encode(bytes, &put));
+                        UCP_WIRE_PUT_BYTES + length);
     return true;
 }
 

@@ -24,6 +24,9 @@
 
 struct ucp_arrival;
 struct ucp_reg;
+struct ucp_regs;
+struct ucp_layout;
+
 /* How a message goes on after its start; the numbers are on the wire. */
 enum ucp_rndv_kind {
     UCP_RNDV_SEND     = 0, /* pipeline_send.c: any receiver can */
@@ -61,7 +64,10 @@ enum { UCP_RNDV_EARLY_COUNT_MAX = 8 }; /* fragments that overtook; a guess */
  * count       R: pieces under way
  * read        R: bytes read that S was not told of
  * lane_bytes  R: given to each lane
- * regs, rkeys of the whole message, by lane */
+ * regs        of the whole message, by lane, if it is in one block
+ * local       a walk over this end's memory
+ * shown       S: registrations of what it has shown for get
+ * layout      R: what S has shown */
 struct ucp_rdma {
     struct ucs_queue puts;
     struct ucs_queue failed;
@@ -72,10 +78,11 @@ struct ucp_rdma {
     size_t           piece_bytes;
     size_t           total;
     size_t           read;
-    uint64_t         remote;
     size_t           lane_bytes[UCP_LANE_COUNT_MAX];
     struct ucp_reg  *regs[UCP_LANE_COUNT_MAX];
-    struct uct_rkey *rkeys[UCP_LANE_COUNT_MAX];
+    struct ucp_dt_iter local;
+    struct ucp_regs *shown;
+    struct ucp_layout *layout;
 };
 
 /* bulk       in ep->bulk while something is ready to be sent
@@ -113,9 +120,8 @@ struct ucp_rndv {
  * queue   by_rdma.puts, .failed
  * link    by_rdma.grants
  * done    bytes of it that were posted
- * remote  put: where to
- * reg     its own registration, or NULL
- * rkey    put: its own key */
+ * layout  put: where to
+ * reg     its own registration, or NULL; regs: those of its runs */
 struct ucp_piece {
     struct uct_req        base;
     struct ucp_rndv      *rndv;
@@ -125,9 +131,9 @@ struct ucp_piece {
     size_t                length;
     size_t                done;
     size_t                posted;
-    uint64_t              remote;
+    struct ucp_layout    *layout;
     struct ucp_reg       *reg;
-    struct uct_rkey      *rkey;
+    struct ucp_regs      *regs;
     uint8_t               lane;
 };
 
