@@ -2,6 +2,8 @@
 /* test/sim/sim_load.c - flows between hosts, checked message by message. */
 #include "sim_load.h"
 
+#include "sim_flow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,249 +16,6 @@ enum {
     LOAD_IDLE_TRIPS = 10,
     LOAD_TICK_MS    = 1, /* of timers: a trip counts as so much at least */
 };
-
-/* sent, received  completed; *_begun: started
- * status          of the sender's endpoint
- * is_over         nothing more is to be expected of it */
-struct load_flow {
-    struct sim_load *load;
-    unsigned         from, to, from_life, to_life;
-    uint32_t         id;
-    unsigned         count, send_begun, sent, receive_begun, received;
-    ucs_status_t     status;
-};
-
-/* An operation; buffer is [length]. */
-struct load_op {
-    struct ucs_list   link;
-    struct load_flow *flow;
-    unsigned          number;
-    bool              is_send;
-    size_t            length;
-    uint8_t          *buffer;
-    void             *request;
-};
-
-/* One end towards one peer. */
-struct load_end {
-    struct sim_load *load;
-    unsigned         host, peer;
-    ucp_ep_h         ep;
-    ucs_status_t     status;
-    void            *closing;
-};
-
-struct load_fault {
-    struct sim_event        event;
-    struct sim_load        *load;
-    const struct sim_fault *fault;
-};
-
-struct sim_load {
-    struct sim_world       world;
-    const struct sim_plan *plan;
-    struct load_flow     **flows;
-    unsigned               flow_count;
-    struct load_end       *ends; /* [host_count * host_count] */
-    struct ucs_list        ops;
-    struct load_fault      faults[SIM_FAULT_COUNT_MAX];
-    uint64_t               begin_ns;
-};
-
-static struct load_end *load_end(struct sim_load *load, unsigned host,
-                                 unsigned peer)
-{
-    return &load->ends[host * load->plan->host_count + peer];
-}
-
-/* ---- Messages ---- */
-
-static uint64_t message_key(const struct load_flow *flow, unsigned number)
-{
-    struct sim_random random = {.state = flow->load->plan->seed ^
-                                         ((uint64_t)flow->id << 32) ^ number};
-
-    return sim_random_next(&random);
-}
-
-static size_t message_length(const struct load_flow *flow, unsigned number)
-{
-    struct sim_random random = {.state = message_key(flow, number)};
-    size_t            most   = flow->load->plan->bytes_max;
-
-    switch (sim_random_below(&random, 4)) {
-    case 0:
-        most = ucs_min(most, (size_t)16);
-        break;
-    case 1:
-        most = ucs_min(most, (size_t)1500);
-        break;
-    default:
-        break;
-    }
-    return (size_t)sim_random_below(&random, most + 1);
-}
-
-static void message_fill(const struct load_flow *flow, unsigned number,
-                         uint8_t *bytes, size_t length)
-{
-    struct sim_random random = {.state = ~message_key(flow, number)};
-    uint64_t          word;
-
-    for (size_t i = 0; i < length; i += sizeof(word)) {
-        word = sim_random_next(&random);
-        memcpy(bytes + i, &word, ucs_min(sizeof(word), length - i));
-    }
-}
-
-static struct load_op *op_new(struct load_flow *flow, unsigned number,
-                              bool is_send)
-{
-    struct load_op *op = calloc(1, sizeof(*op));
-
-    op->flow    = flow;
-    op->number  = number;
-    op->is_send = is_send;
-    op->length  = message_length(flow, number);
-    op->buffer  = malloc(op->length + 1);
-    ucs_list_add_tail(&flow->load->ops, &op->link);
-    return op;
-}
-
-static void op_free(struct load_op *op)
-{
-    ucs_list_remove(&op->link);
-    free(op->buffer);
-    free(op);
-}
-
-static void check_received(const struct load_op *op, ucs_status_t status,
-                           size_t length)
-{
-    struct load_flow *flow = op->flow;
-    uint8_t          *expected;
-
-    if ((status != UCS_OK) || (length != op->length)) {
-        sim_fail("flow %u -> %u, message %u of %zu bytes: received %zu, %s",
-                 flow->from, flow->to, op->number, op->length, length,
-                 ucs_status_string(status));
-        return;
-    }
-    expected = malloc(length + 1);
-    message_fill(flow, op->number, expected, length);
-    for (size_t i = 0; i < length; ++i) {
-        if (expected[i] != op->buffer[i]) {
-            sim_fail("flow %u -> %u, message %u of %zu bytes: byte %zu is "
-                     "wrong",
-                     flow->from, flow->to, op->number, length, i);
-            break;
-        }
-    }
-    free(expected);
-}
-
-/* Was it given up, by us or with the worker, or has its peer died? */
-static bool flow_may_end(const struct load_flow *flow)
-{
-    const struct sim_host *hosts = flow->load->world.hosts;
-
-    return (hosts[flow->from].life != flow->from_life) ||
-           (hosts[flow->to].life != flow->to_life) || hosts[flow->to].is_mute ||
-           hosts[flow->from].is_mute ||
-           sim_plan_may_fail(flow->load->plan, flow->from, flow->to);
-}
-
-static void op_finish_send(struct load_op *op, ucs_status_t status)
-{
-    struct load_flow *flow = op->flow;
-
-    sim_trace("flow %u -> %u: sent %u: %s", flow->from, flow->to, op->number,
-              ucs_status_string(status));
-    if (status == UCS_OK) {
-        ++flow->sent;
-    } else if (!flow_may_end(flow)) {
-        sim_fail("flow %u -> %u: send %u: %s", flow->from, flow->to, op->number,
-                 ucs_status_string(status));
-    } else if (flow->status == UCS_OK) {
-        flow->status = status;
-    }
-    op_free(op);
-}
-
-static void op_finish_receive(struct load_op *op, ucs_status_t status,
-                              size_t length)
-{
-    struct load_flow *flow = op->flow;
-
-    sim_trace("flow %u -> %u: received %u: %s", flow->from, flow->to,
-              op->number, ucs_status_string(status));
-    if ((status == UCS_OK) || !flow_may_end(flow)) {
-        check_received(op, status, length);
-        ++flow->received;
-    }
-    op_free(op);
-}
-
-static void send_done(void *request, ucs_status_t status, void *arg)
-{
-    op_finish_send(arg, status);
-    ucp_request_free(request);
-}
-
-static void receive_done(void *request, ucs_status_t status,
-                         const ucp_tag_recv_info_t *info, void *arg)
-{
-    op_finish_receive(arg, status, info->length);
-    ucp_request_free(request);
-}
-
-static void flow_send(struct load_flow *flow, struct load_end *end)
-{
-    struct load_op     *op    = op_new(flow, flow->send_begun++, true);
-    ucp_request_param_t param = {
-        .op_attr_mask =
-            UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-        .cb.send   = send_done,
-        .user_data = op,
-    };
-    ucs_status_ptr_t result;
-
-    message_fill(flow, op->number, op->buffer, op->length);
-    result = ((message_key(flow, op->number) & 7) == 0)
-                 ? ucp_tag_send_sync_nbx(end->ep, op->buffer, op->length,
-                                         flow->id, &param)
-                 : ucp_tag_send_nbx(end->ep, op->buffer, op->length, flow->id,
-                                    &param);
-    if (!UCS_PTR_IS_PTR(result)) {
-        op_finish_send(op, UCS_PTR_STATUS(result));
-    } else {
-        op->request = result;
-    }
-}
-
-static void flow_receive(struct load_flow *flow, ucp_worker_h worker)
-{
-    struct load_op     *op = op_new(flow, flow->receive_begun++, false);
-    ucp_tag_recv_info_t info;
-    ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
-                        UCP_OP_ATTR_FIELD_USER_DATA |
-                        UCP_OP_ATTR_FIELD_RECV_INFO,
-        .cb.recv            = receive_done,
-        .user_data          = op,
-        .recv_info.tag_info = &info,
-    };
-    ucs_status_ptr_t result;
-
-    result = ucp_tag_recv_nbx(worker, op->buffer, op->length, flow->id,
-                              UINT64_MAX, &param);
-    if (!UCS_PTR_IS_PTR(result)) {
-        op_finish_receive(op, UCS_PTR_STATUS(result),
-                          UCS_PTR_IS_ERR(result) ? 0 : info.length);
-    } else {
-        op->request = result;
-    }
-}
 
 /* ---- Hosts ---- */
 
@@ -290,14 +49,14 @@ static bool host_step(struct sim_host *host)
             while ((flow->status == UCS_OK) && (end->status == UCS_OK) &&
                    (end->ep != NULL) && (flow->send_begun < flow->count) &&
                    (flow->send_begun - flow->sent < load->plan->window)) {
-                flow_send(flow, end);
+                sim_flow_send(flow, end->ep);
                 moved = true;
             }
         }
         if ((flow->to == host->index) && (flow->to_life == host->life)) {
             while ((flow->receive_begun < flow->count) &&
                    (flow->receive_begun - flow->received < LOAD_POSTED_MAX)) {
-                flow_receive(flow, host->worker);
+                sim_flow_receive(flow, host->worker);
                 moved = true;
             }
         }
@@ -385,7 +144,7 @@ static void load_forget_ops(struct sim_load *load, unsigned host)
 
     ucs_list_for_each_safe (op, next, &load->ops, link) {
         if ((op->is_send ? op->flow->from : op->flow->to) == host) {
-            op_free(op);
+            sim_op_free(op);
         }
     }
 }
