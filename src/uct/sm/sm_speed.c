@@ -57,13 +57,10 @@ static uint64_t speed_memcpy_ns(uint8_t *memory)
 
 static uint64_t speed_cma_ns(uint8_t *memory, size_t length)
 {
-    struct iovec to = {.iov_base = memory + SPEED_BYTES, .iov_len = length};
+    struct iovec from = {.iov_base = memory, .iov_len = length};
+    struct iovec to   = {.iov_base = memory + SPEED_BYTES, .iov_len = length};
     struct uct_sm_transfer transfer = {
-        .pid            = getpid(),
-        .remote_address = (uintptr_t)memory,
-        .local          = &to,
-        .local_count    = 1,
-    };
+        .pid = getpid(), .local = {&to, 1}, .remote = {&from, 1}};
     uint64_t begin_ns = ucsi_clock_ns();
 
     return (uct_sm_cma_copy(&transfer) == UCS_OK) ? ucsi_clock_ns() - begin_ns
