@@ -151,19 +151,10 @@ ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
     return ep->failed;
 }
 
-/* A worker that is being destroyed tells nobody: what the callbacks would
- * touch may be gone. */
-static void ep_hush(struct ucp_request *req)
-{
-    if (req->worker->is_closing) {
-        req->flags &= ~(uint32_t)UCP_REQUEST_CALLBACK;
-    }
-}
-
 /* A request leaves for good: its protocol lets go, the user is told. */
 static void ep_abort_request(struct ucp_request *req, ucs_status_t status)
 {
-    ep_hush(req);
+    ucp_request_hush(req);
     if (req->send.proto->abort(req, status) == UCS_OK) {
         ucp_dt_iter_cleanup(&req->dt);
         ucp_request_complete_send(req, status);
@@ -190,7 +181,7 @@ static void ep_abort_receives(struct ucp_ep *ep, ucs_status_t status)
     ucp_unexpected_orphan(ep, status);
     while (!ucs_list_is_empty(&ep->receives)) {
         req = ucs_list_first(&ep->receives, struct ucp_request, recv.ep_link);
-        ep_hush(req);
+        ucp_request_hush(req);
         if (req->recv.rndv != NULL) {
             ucp_rndv_abort(req->recv.rndv, status);
         } else {
@@ -295,6 +286,23 @@ void ucp_ep_end(struct ucp_ep *ep, ucs_status_t status)
     }
 }
 
+void ucp_ep_report_later(struct ucp_ep *ep)
+{
+    ucs_list_remove(&ep->worker_link);
+    ucs_list_add_tail(&ep->worker->ended, &ep->worker_link);
+}
+
+/* It is an endpoint like others again. */
+static void ep_report_now(struct ucp_ep *ep)
+{
+    ucs_list_add_tail(&ep->worker->eps, &ep->worker_link);
+    if (ep->worker->is_closing) {
+        ucp_ep_end(ep, ep->failed);
+    } else {
+        ep_report(ep, ep->failed);
+    }
+}
+
 void ucp_eps_reap(struct ucp_worker *worker)
 {
     struct ucp_ep *ep;
@@ -302,6 +310,10 @@ void ucp_eps_reap(struct ucp_worker *worker)
     while (!ucs_list_is_empty(&worker->ended)) {
         ep = ucs_list_first(&worker->ended, struct ucp_ep, worker_link);
         ucs_list_remove(&ep->worker_link);
+        if (!(ep->flags & UCP_EP_ENDED)) {
+            ep_report_now(ep);
+            continue;
+        }
         ep_abort_sends(ep, ep->failed);
         ep_abort_receives(ep, ep->failed);
         ep_close_lanes(ep);
