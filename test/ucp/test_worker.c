@@ -12,6 +12,7 @@
 #include "lib/test.h"
 #include "ucp/pair.h"
 #include "ucp/suites.h"
+#include "ucs/log_capture.h"
 
 enum { THREADS = 4, ROUNDS = 1000, LONG_BYTES = 50000 };
 
@@ -296,6 +297,33 @@ static void worker__destroy_calls_nobody_back(const struct test_param *param)
     ck_assert_int_eq(count, 0);
 }
 
+/* At the loudest level, too, a message writes no line. */
+static void worker__is_silent_about_messages(const struct test_param *param)
+{
+    static uint8_t      out[LONG_BYTES], in[LONG_BYTES];
+    static const size_t lengths[] = {0, 8, 5000, LONG_BYTES};
+    struct pair         pair;
+
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    pair_meet(&pair);
+    for (unsigned round = 0; round < 400; ++round) {
+        size_t length = lengths[round % 4];
+        void  *receive;
+
+        if (round == 8) { /* what is made once has been made */
+            log_capture_start();
+            ucsi_log_set_level(UCS_LOG_LEVEL_TRACE_POLL);
+        }
+        receive = pair_receive(&pair, 1, in, LONG_BYTES, 1);
+        ck_assert_int_eq(pair_wait(&pair, pair_send(&pair, 0, out, length, 1)),
+                         UCS_OK);
+        ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+    }
+    ck_assert_msg(log_captured.count == 0, "said: %s", log_captured.text);
+    ucsi_log_set_level(UCS_LOG_LEVEL_WARN);
+    pair_close(&pair);
+}
+
 static void worker_received_back(void *request, ucs_status_t status,
                                  const ucp_tag_recv_info_t *info,
                                  void                      *user_data)
@@ -344,6 +372,7 @@ worker__destroy_in_the_middle_calls_nobody_back(const struct test_param *param)
 
 static const struct test_case worker_cases[] = {
     TEST(worker__destroy_calls_nobody_back),
+    TEST(worker__is_silent_about_messages),
     TEST(worker__destroy_in_the_middle_calls_nobody_back),
     TEST_TIMEOUT(worker__four_threads, 60),
     TEST_TIMEOUT(worker__one_progresses_for_all, 60),

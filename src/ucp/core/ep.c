@@ -107,8 +107,11 @@ static ucs_status_t ep_choose_lanes(struct ucp_worker             *worker,
     if (status == UCS_OK) {
         *count_p = ucp_lanes_add_rails(worker, view, choices);
     } else {
-        ucs_diag("worker '%s' (%016lx) cannot be reached: %s",
-                 peer->view.name, (unsigned long)peer->id, reasons);
+        /* An end that stands in was asked for by nobody here. */
+        ucs_log((view == &peer->view) ? UCS_LOG_LEVEL_DIAG :
+                                        UCS_LOG_LEVEL_ERROR,
+                "worker '%s' (%016lx) cannot be reached: %s",
+                peer->view.name, (unsigned long)peer->id, reasons);
     }
     return status;
 }
