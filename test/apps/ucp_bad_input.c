@@ -128,9 +128,10 @@ static void scene_cut(void)
 
 static void scene_random(void)
 {
-    char bytes[ADDRESS_MAX];
+    const char *seed = getenv("APPS_SEED");
+    char        bytes[ADDRESS_MAX];
 
-    srandom((unsigned)atoi(getenv("APPS_SEED") ? getenv("APPS_SEED") : "1"));
+    srandom((unsigned)strtoul(seed == NULL ? "1" : seed, NULL, 10));
     for (size_t round = 0; round < 2000; round++) {
         for (size_t i = 0; i < sizeof(bytes); i++) {
             bytes[i] = (char)random();
