@@ -37,7 +37,13 @@ extern const struct test_suite sm_rma_suite;
 extern const struct test_suite sm_segment_suite;
 extern const struct test_suite sm_send_suite;
 extern const struct test_suite sm_socket_suite;
+extern const struct test_suite sm_speed_suite;
 extern const struct test_suite sm_transport_suite;
 extern const struct test_suite transports_suite;
+extern const struct test_suite udp_crypt_suite;
+extern const struct test_suite udp_io_suite;
+extern const struct test_suite udp_io_receive_suite;
+extern const struct test_suite udp_io_send_suite;
+extern const struct test_suite udp_socket_suite;
 
 #endif

@@ -47,8 +47,7 @@ static ucs_status_t allocated_offer(const struct ucp_query *query,
     return ucp_offer_sizes(offer_p, 0, ucs_min(max, ucp_eager_bytes_max(query)),
                            ucs_linear(attr->cost.latency_s +
                                               2 * attr->cost.overhead_s,
-                                      2 * ucp_copy_s_per_byte +
-                                              1.0 / attr->cost.bandwidth_Bps));
+                                      ucp_am_byte_s(attr, 2)));
 }
 
 static size_t allocated_pack_whole(void *dest, void *arg)
@@ -102,7 +101,9 @@ static ucs_status_t allocated_send(struct ucp_request *req, uint8_t am_id,
     size_t length_max = ucs_min(header_bytes + req->dt.length - req->dt.offset,
                                 allocated_room(req));
     ssize_t packed    = uct_ep_am_bcopy(req->send.ep->message_ep, am_id, pack,
-                                        req, length_max, UCT_FLAG_PENDING);
+                                        req, length_max,
+                                        UCT_FLAG_PENDING |
+                                            UCT_FLAG_HEADER(header_bytes));
 
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }

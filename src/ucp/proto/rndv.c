@@ -138,6 +138,7 @@ static void rndv_end(struct ucp_rndv *rndv)
 
     rndv_leave_ep(rndv);
     rndv_destroy(rndv);
+    ucp_request_hush(req);
     if (is_recv) {
         req->recv.rndv = NULL;
         ucp_tag_recv_end(req, (status == UCS_OK) ? req->recv.status : status);
@@ -294,7 +295,8 @@ ucs_status_t ucp_rndv_start(struct ucp_rndv             *rndv,
 
     rndv->kind = start->kind;
     packed     = uct_ep_am_bcopy(rndv->ep->message_ep, start->am_id, rndv_pack,
-                                 &packing, length, UCT_FLAG_PENDING);
+                                 &packing, length,
+                                 UCT_FLAG_PENDING | UCT_FLAG_HEADER(head));
     return (packed < 0) ? (ucs_status_t)packed : UCS_INPROGRESS;
 }
 

@@ -80,9 +80,9 @@ struct ucp_rdma {
     size_t           read;
     size_t           lane_bytes[UCP_LANE_COUNT_MAX];
     struct ucp_reg  *regs[UCP_LANE_COUNT_MAX];
-    struct ucp_dt_iter local;
-    struct ucp_regs *shown;
+    struct ucp_regs   *shown;
     struct ucp_layout *layout;
+    struct ucp_dt_iter local;
 };
 
 /* bulk       in ep->bulk while something is ready to be sent
