@@ -28,6 +28,7 @@ extern const struct test_suite ep_queue_suite;
 extern const struct test_suite explain_suite;
 extern const struct test_suite explain_real_suite;
 extern const struct test_suite explain_sm_suite;
+extern const struct test_suite extents_suite;
 extern const struct test_suite flush_suite;
 extern const struct test_suite fragment_suite;
 extern const struct test_suite index_suite;

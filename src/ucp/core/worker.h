@@ -95,6 +95,7 @@ struct ucp_worker {
     struct ucs_mpool          controls;
     struct ucs_mpool          rndvs;  /* struct ucp_rndv */
     struct ucs_mpool          pieces; /* struct ucp_piece */
+    struct ucs_mpool          extents; /* struct ucp_extent */
     struct ucs_idmap          ids;
     struct ucp_context       *context;
     struct ucp_worker_options options;

@@ -12,14 +12,20 @@
  * bytes are accounted for, or somebody gave up; it ends, with its request,
  * once no transport has a piece of the buffer: nobody touches that later.
  *
- * Each byte is asked for once: S counts what R has not asked for
- * (`unclaimed`), R what has not come (recv.remaining). A range whose RDMA
- * failed counts again, and R asks for it as fragments. */
+ * Each byte is asked for once and comes once. Both ends keep the same two sets
+ * of ranges, and what does not fit them is dropped and counted:
+ *
+ *              S                               R
+ *   unasked    R may still ask for it          to be asked for as fragments
+ *   asked      to be sent as fragments         asked for so, and did not come
+ *
+ * A range whose RDMA failed is unasked again, and R asks for it as fragments. */
 #ifndef UCP_PROTO_RNDV_H_
 #define UCP_PROTO_RNDV_H_
 
 #include "ucp/core/ep.h"
 #include "ucp/core/request.h"
+#include "ucp/proto/extents.h"
 #include "ucp/proto/wire.h"
 
 struct ucp_arrival;
@@ -48,23 +54,19 @@ struct ucp_range {
     size_t end;
 };
 
-enum { UCP_RNDV_EARLY_COUNT_MAX = 8 }; /* fragments that overtook; a guess */
-
 /* What put and get need of a message.
  * puts        S: struct ucp_piece that wait to be posted
- * failed      R: pieces to be asked for as fragments
  * grants      R: pieces that S may write
  * lanes       those that may be used, as bits
  * depth       R: pieces under way at most
  * piece_bytes R: of each; 0: the message is shared once between the lanes
  * total       R: bytes that go by RDMA in all
  * count       R: pieces under way
- * read        R: bytes read that S was not told of
+ * read        R: bytes read that S was not told of; S: bytes that R has read
  * lane_bytes  R: given to each lane
  * regs, rkeys of the whole message, by lane */
 struct ucp_rdma {
     struct ucs_queue puts;
-    struct ucs_queue failed;
     struct ucs_list  grants;
     uint32_t         lanes;
     unsigned         depth;
@@ -82,12 +84,7 @@ struct ucp_rdma {
  * peer_id    the other end's request, 0: not known
  * in_flight  pieces that a transport has, and functions that use this object
  * status     how the request ends when UCP_RNDV_OVER is set
- * unclaimed  S: bytes that R has not asked for, nor read
- * granted    S: fragments that may be sent
- * wanted     R: the range to ask for as fragments
- * expected   R: bytes of fragments asked for that have not come
- * arrived    R: all fragments before here came; early: those that came behind
- *            a gap, as far as they can be remembered
+ * unasked, asked  see above
  * rdma       R: what no piece covers yet; by_rdma: rdma.h */
 struct ucp_rndv {
     struct ucp_bulk     bulk;
@@ -98,19 +95,14 @@ struct ucp_rndv {
     uint8_t             flags; /* enum ucp_rndv_flag */
     uint32_t            in_flight;
     ucs_status_t        status;
-    size_t              unclaimed;
-    struct ucp_range    granted;
-    struct ucp_range    wanted;
-    size_t              expected;
-    size_t              arrived;
-    uint8_t             early_count;
-    struct ucp_range    early[UCP_RNDV_EARLY_COUNT_MAX];
+    struct ucp_extents  unasked;
+    struct ucp_extents  asked;
     struct ucp_range    rdma;
     struct ucp_rdma     by_rdma;
 };
 
 /* A part of a message that a transport has, or that waits for one.
- * queue   by_rdma.puts, .failed
+ * queue   by_rdma.puts
  * link    by_rdma.grants
  * done    bytes of it that were posted
  * remote  put: where to
@@ -136,6 +128,9 @@ void                      ucp_rndv_pools_cleanup(struct ucp_worker *worker);
 
 /* A new object. NULL: no memory. */
 struct ucp_rndv *ucp_rndv_create(struct ucp_request *req, struct ucp_ep *ep);
+
+/* Nobody uses it any more: give back what it holds. */
+void ucp_rndv_destroy(struct ucp_rndv *rndv);
 
 /* Tell the peer, if there is one, that the message is given up. */
 void ucp_rndv_send_abort(struct ucp_ep *ep, uint64_t id,
@@ -204,6 +199,12 @@ void ucp_rndv_put(struct ucp_rndv *rndv);
 static inline bool ucp_rndv_is_over(const struct ucp_rndv *rndv)
 {
     return (rndv->flags & UCP_RNDV_OVER) != 0;
+}
+
+/* S: bytes that R has neither asked for nor read. */
+static inline size_t ucp_rndv_unclaimed(const struct ucp_rndv *rndv)
+{
+    return rndv->unasked.bytes - rndv->by_rdma.read;
 }
 
 /* Bulk work is ready. */
