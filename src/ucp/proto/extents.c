@@ -89,9 +89,8 @@ static struct ucp_extent *extents_find(const struct ucp_extents *set,
 
     ucs_list_for_each (extent, &set->list, link) {
         if (offset < extent->end) {
-            return ((extent->offset <= offset) && (end <= extent->end)) ?
-                       extent :
-                       NULL;
+            return ((extent->offset <= offset) && (end <= extent->end)) ? extent
+                                                                        : NULL;
         }
     }
     return NULL;

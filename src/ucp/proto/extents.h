@@ -58,9 +58,9 @@ bool ucp_extents_have(const struct ucp_extents *set, size_t offset, size_t end);
 static inline const struct ucp_extent *
 ucp_extents_first(const struct ucp_extents *set)
 {
-    return ucs_list_is_empty(&set->list) ?
-               NULL :
-               ucs_list_first(&set->list, struct ucp_extent, link);
+    return ucs_list_is_empty(&set->list)
+               ? NULL
+               : ucs_list_first(&set->list, struct ucp_extent, link);
 }
 
 #endif

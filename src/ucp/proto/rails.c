@@ -30,9 +30,9 @@ static double rails_all(const struct ucp_lane_row *rows, uint32_t lanes,
     double all = 0, least = HUGE_VAL;
 
     for (unsigned i = 0; i < UCP_LANE_COUNT_MAX; ++i) {
-        double own = rails_has(lanes, i) ?
-                         ucp_rail_bandwidth(&rows[i].model, use) :
-                         HUGE_VAL;
+        double own = rails_has(lanes, i)
+                         ? ucp_rail_bandwidth(&rows[i].model, use)
+                         : HUGE_VAL;
 
         all += rails_has(lanes, i) ? own : 0;
         if (own < least) {
@@ -69,10 +69,10 @@ unsigned ucp_rails_next(const struct ucp_lane_row *rows, uint32_t lanes,
 
     for (unsigned i = 0; i < UCP_LANE_COUNT_MAX; ++i) {
         double time_s =
-            rails_has(lanes, i) ?
-                (double)(lane_bytes[i] + 1) /
-                    ucs_max(ucp_rail_bandwidth(&rows[i].model, use), 1.0) :
-                HUGE_VAL;
+            rails_has(lanes, i)
+                ? (double)(lane_bytes[i] + 1) /
+                      ucs_max(ucp_rail_bandwidth(&rows[i].model, use), 1.0)
+                : HUGE_VAL;
 
         if (time_s < best_s) {
             best   = i;

@@ -352,6 +352,16 @@ bool ucp_rndv_is_matched(const struct ucp_request *req)
     return (req->send.id != 0) && (state->rndv->flags & UCP_RNDV_MATCHED);
 }
 
+size_t ucp_rndv_owed(const struct ucp_request *req)
+{
+    const struct rndv_state *state =
+        (const struct rndv_state *)(const void *)req->send.state;
+
+    return ucp_rndv_is_matched(req) ?
+               ucp_rndv_unclaimed(state->rndv) + state->rndv->asked.bytes :
+               0;
+}
+
 /* What the peer has matched fails if it has not asked for all of it; what it
  * has not matched waits on. */
 bool ucp_rndv_peer_closed(struct ucp_request *req)

@@ -30,6 +30,7 @@
 
 struct ucp_arrival;
 struct ucp_reg;
+
 /* How a message goes on after its start; the numbers are on the wire. */
 enum ucp_rndv_kind {
     UCP_RNDV_SEND     = 0, /* pipeline_send.c: any receiver can */
@@ -125,14 +126,13 @@ struct ucp_piece {
 
 UCS_MUST_USE ucs_status_t ucp_rndv_pools_init(struct ucp_worker *worker);
 void                      ucp_rndv_pools_cleanup(struct ucp_worker *worker);
-
 /* A new object. NULL: no memory. */
 struct ucp_rndv *ucp_rndv_create(struct ucp_request *req, struct ucp_ep *ep);
 
 /* Nobody uses it any more: give back what it holds. */
 void ucp_rndv_destroy(struct ucp_rndv *rndv);
 
-/* Tell the peer, if there is one, that the message is given up. */
+/* Tell the peer, if any, that the message is given up. */
 void ucp_rndv_send_abort(struct ucp_ep *ep, uint64_t id,
                          enum ucp_wire_side side, ucs_status_t status);
 
@@ -147,14 +147,14 @@ struct ucp_rndv_start {
     size_t         first_bytes_max;
 };
 
-/* S: the object of a send request, made when it is asked for first; in
- * *rndv_p. @return UCS_OK, UCS_ERR_NO_MEMORY. */
+/* S: the object of a send request, made when it is asked for first.
+ * @return UCS_OK, UCS_ERR_NO_MEMORY. */
 UCS_MUST_USE ucs_status_t ucp_rndv_open(struct ucp_request *req,
                                         struct ucp_rndv   **rndv_p);
 
 /* S: send the start of an open rendezvous. @return as step(). */
-UCS_MUST_USE ucs_status_t ucp_rndv_start(struct ucp_rndv             *rndv,
-                                         const struct ucp_rndv_start *start);
+ucs_status_t ucp_rndv_start(struct ucp_rndv             *rndv,
+                            const struct ucp_rndv_start *start);
 
 /* S: step() of a protocol that starts with as much data as fits. */
 ucs_status_t ucp_rndv_step_with_data(struct ucp_request *req);
@@ -162,12 +162,13 @@ ucs_status_t ucp_rndv_step_with_data(struct ucp_request *req);
 /* S: abort() of all protocols of this family. */
 ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status);
 
-/* S: take back what the receiver has not matched, and complete it with
- * UCS_ERR_CANCELED; the peer forgets it. Else nothing. */
+/* S: take back what the receiver has not matched: UCS_ERR_CANCELED. */
 void ucp_rndv_cancel_unmatched(struct ucp_request *req);
 
 /* S: the peer's end is closed. @return true: the lists may have changed. */
 bool ucp_rndv_peer_closed(struct ucp_request *req);
+/* S: bytes of it that the receiver has matched and did not take. */
+size_t ucp_rndv_owed(const struct ucp_request *req);
 /* S: has the receiver answered? */
 bool ucp_rndv_is_matched(const struct ucp_request *req);
 
@@ -176,20 +177,19 @@ bool ucp_rndv_is_matched(const struct ucp_request *req);
 struct ucp_rndv *ucp_rndv_answered(struct ucp_worker *worker,
                                    const struct ucp_ep *ep, uint64_t id);
 
-/* S: the answer is a good one; a flush waits for this message now. */
+/* S: the answer is a good one; flushes wait for this message now. */
 void ucp_rndv_match(struct ucp_rndv *rndv);
 
 /* R: find who a message is for. @return NULL, counted. */
 struct ucp_rndv *ucp_rndv_receiving(struct ucp_worker *worker,
                                     const struct ucp_ep *ep, uint64_t id);
 
-/* Give up: the request ends with that status as soon as no transport has a
- * piece. The endpoint forgets it now. The second form tells the peer. */
+/* Give up: the request ends so once no transport has a piece, the endpoint
+ * forgets it now. The second form tells the peer. */
 void ucp_rndv_abort(struct ucp_rndv *rndv, ucs_status_t status);
 void ucp_rndv_give_up(struct ucp_rndv *rndv, ucs_status_t status);
 
-/* Use the object across a call that may complete the message. put: it may be
- * gone afterwards. */
+/* Use the object across calls that may end it. put: it may be gone after. */
 static inline void ucp_rndv_get(struct ucp_rndv *rndv)
 {
     ++rndv->in_flight;
@@ -216,7 +216,7 @@ static inline void ucp_rndv_submit(struct ucp_rndv *rndv)
 /* The first size that may ask first; false: none may. */
 bool ucp_rndv_bytes_first(const struct ucp_query *query, size_t *first_p);
 
-/* Does UCX_RNDV_SCHEME, as the query has it, allow this kind? */
+/* Does the query's UCX_RNDV_SCHEME allow this kind? */
 bool ucp_rndv_is_wanted(const struct ucp_query *query, enum ucp_rndv_kind kind);
 
 /* The protocol of a kind that needs an answer of its own, or NULL. */
@@ -225,14 +225,13 @@ const struct ucp_proto *ucp_rndv_proto_of(uint8_t kind);
 /* The protocol that UCX_RNDV_SCHEME asks for; NULL: any. */
 const struct ucp_proto *ucp_rndv_scheme_proto(int scheme);
 
-/* A forced scheme that cannot answer a query: let the query take what is best.
- * @param offer_p  Set to its answer then.
- * @return the protocol that cannot, NULL: the query is as it was. */
+/* A forced scheme that cannot answer a query: let that take what is best.
+ * @return the protocol that cannot, its answer in *offer_p; NULL: none. */
 const struct ucp_proto *ucp_rndv_settle_scheme(struct ucp_query *query,
                                                struct ucp_offer *offer_p);
 
-/* S: the endpoint cannot do what its configuration could, or the peer refused
- * it before: go on as protocol 4, from the start. @return as step(). */
+/* S: this endpoint cannot, or the peer refused it before: go on as protocol 4,
+ * from the start. @return as step(). */
 UCS_MUST_USE ucs_status_t ucp_rndv_fall_back(struct ucp_request *req);
 
 /* S: will the peer refuse a candidate of that kind? */
