@@ -62,7 +62,8 @@ static ucs_status_t fragment_send_bcopy(struct fragment *fragment)
                                  UCP_WIRE_FRAG_BYTES);
     packed = uct_ep_am_bcopy(lane, UCP_AM_FRAG, fragment_pack, fragment,
                              UCP_WIRE_FRAG_BYTES + fragment->room,
-                             UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER);
+                             UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER |
+                                 UCT_FLAG_HEADER(UCP_WIRE_FRAG_BYTES));
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
 
