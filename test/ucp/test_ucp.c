@@ -44,6 +44,7 @@ static const struct test_suite *const suites[] = {
     &protos_suite,
     &recv_suite,
     &reg_cache_suite,
+    &rails_suite,
     &rdma_get_suite,
     &rdma_pipeline_suite,
     &rdma_put_suite,
