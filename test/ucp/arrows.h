@@ -24,9 +24,7 @@ enum { ARROW_TEXT_BYTES = 160 };
  * sender, receiver, offset, length  bytes from its beginning; each 8 bytes
  * layout  where one begins that says where bytes lie (proto/layout.h)
  * is_answer  a message that names a request of the one who gets it: a copy,
- *            a changed or a late one must be dropped and counted
- * is_data    a piece of the message: a copy that comes before the request is
- *            complete is as good as the peer's word, and not told from it */
+ *            a changed or a late one must be dropped and counted */
 struct arrow_kind {
     const char *name;
     int         am_id;
@@ -35,7 +33,6 @@ struct arrow_kind {
     int         length;
     int         layout;
     bool        is_answer;
-    bool        is_data;
 };
 
 /* @return what kind of message that is; NULL: none that we know. */

@@ -32,8 +32,6 @@ enum play_limit {
  * piece_count    of an iov, 0: 5
  * receive_after  arrows that arrive before the receive is posted
  * send_status, receive_status  how it ends when nothing breaks
- * grants_once    a second copy of a PUT or an ACK, which the transport never
- *                makes, is not told from another grant: not tried
  * arrows         ends with NULL */
 struct scenario {
     const char *name;
@@ -48,7 +46,6 @@ struct scenario {
     size_t            block_bytes;
     size_t            piece_count;
     unsigned          receive_after;
-    bool              grants_once;
     ucs_status_t      send_status;
     ucs_status_t      receive_status;
     const char       *arrows[32];
