@@ -77,6 +77,7 @@ ucs_status_t mock_item_accept(struct mock_item *item, struct uct_req *req,
         ++ep->on_way;
     }
     ucs_list_add_tail(&mock_world.wire, &item->link);
+    mock_clock_accept(item);
     if (!is_lending) {
         if (item->has_arrived) {
             mock_item_free(item);

@@ -32,7 +32,8 @@ static struct mock_item *mock_rma_new(struct mock_ep           *ep,
 {
     unsigned right = (access->kind == MOCK_ITEM_PUT) ? UCT_ACCESS_REMOTE_WRITE
                                                      : UCT_ACCESS_REMOTE_READ;
-    struct mock_item *item;
+    const struct mock_mem *mem;
+    struct mock_item      *item;
 
     if (access->length > access->length_max) {
         *status_p = UCS_ERR_INVALID_PARAM;
@@ -42,11 +43,18 @@ static struct mock_item *mock_rma_new(struct mock_ep           *ep,
     if (*status_p != UCS_OK) {
         return NULL;
     }
-    if ((ep->source != NULL) &&
-        !mock_mem_allows(mock_key(access->rkey), ep->source->iface,
-                         access->address, access->length, right)) {
-        *status_p = UCS_ERR_INVALID_ADDR;
-        return NULL;
+    if (ep->source != NULL) {
+        mem = mock_mem_allows(mock_key(access->rkey), ep->source->iface,
+                              access->address, access->length, right);
+        if (mem == NULL) {
+            *status_p = UCS_ERR_INVALID_ADDR;
+            return NULL;
+        }
+        if (mock_mem_is_stale(mem)) {
+            mock_bad("host %u reaches memory that is gone: registration %lu",
+                     mock_iface_of(ep->base.iface)->host,
+                     (unsigned long)mem->number);
+        }
     }
     item = mock_item_new(ep, access->kind);
     if (item == NULL) {

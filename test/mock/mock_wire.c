@@ -87,26 +87,53 @@ static void mock_item_set_arrived(struct mock_item *item)
     }
 }
 
+/* Is it written to the pages of a registration that nobody has any more? */
+static bool mock_iov_is_stale(const struct mock_item *item)
+{
+    unsigned index;
+
+    for (index = 0; index < item->iov_count; ++index) {
+        const struct uct_mem *mem = item->iov[index].mem;
+
+        if ((mem != NULL) &&
+            mock_mem_is_stale(ucs_container_of(mem, struct mock_mem, base))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void mock_item_move(struct mock_item *item, bool is_remote_stale)
+{
+    void *remote = (void *)(uintptr_t)item->address;
+
+    if (item->length == 0) {
+        return;
+    }
+    if (item->kind == MOCK_ITEM_PUT) {
+        if (!is_remote_stale) {
+            memcpy(remote, item->data, item->length);
+        }
+    } else if (item->is_lent && !is_remote_stale && !mock_iov_is_stale(item)) {
+        uct_iov_scatter(item->iov, item->iov_count, remote);
+    }
+}
+
 void mock_item_execute(struct mock_item *item)
 {
     bool     is_put = (item->kind == MOCK_ITEM_PUT);
     unsigned right  = is_put ? UCT_ACCESS_REMOTE_WRITE : UCT_ACCESS_REMOTE_READ;
-    void    *remote = (void *)(uintptr_t)item->address;
+    const struct mock_mem *mem = mock_mem_allows(
+        item->key, item->to, item->address, item->length, right);
 
-    if ((item->status == UCS_OK) &&
-        !mock_mem_allows(item->key, item->to, item->address, item->length,
-                         right)) {
+    if ((item->status == UCS_OK) && (mem == NULL)) {
         item->status = UCS_ERR_INVALID_ADDR;
     }
     if (is_put) {
         mock_item_gather(item);
     }
-    if ((item->status == UCS_OK) && (item->length > 0)) {
-        if (is_put) {
-            memcpy(remote, item->data, item->length);
-        } else if (item->is_lent) {
-            uct_iov_scatter(item->iov, item->iov_count, remote);
-        }
+    if (item->status == UCS_OK) {
+        mock_item_move(item, mock_mem_is_stale(mem));
     }
     item->is_lent = false;
     if (item->event >= 0) {
@@ -126,6 +153,7 @@ static void mock_item_hand_up(struct mock_iface *self, struct mock_item *item)
                     (self->base.transport->am_release != NULL);
 
     mock_item_gather(item);
+    mock_clock_hand_up(item);
     data       = item->data;
     item->data = NULL;
     mock_item_set_arrived(item);
@@ -261,6 +289,7 @@ unsigned mock_wire_complete(struct mock_iface *self)
         req       = item->req;
         status    = item->status;
         item->req = NULL;
+        mock_clock_complete(item);
         mock_item_gather(item);
         mock_item_settle(item); /* an item of its own request stays */
         (void)ucti_inflight_finish(&ep->inflight, req, status);
