@@ -85,8 +85,7 @@ void ucp_trace_ep(struct ucp_ep *ep)
     }
     ep->trace_row =
         trace_add_row(trace, ucp_ep_describe(ep, name, sizeof(name)));
-    for (unsigned i = 0; (ep->lanes != NULL) && (i < ep->config->lane_count);
-         ++i) {
+    for (unsigned i = 0; i < ucp_ep_lane_count(ep); ++i) {
         if (ep->lanes[i].uct_ep != NULL) {
             ucp_trace_lane(trace, ep->lanes[i].uct_ep);
         }
