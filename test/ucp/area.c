@@ -2,6 +2,7 @@
 /* area.c - memory that comes and goes at the same addresses. */
 #include "ucp/area.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
@@ -109,4 +110,94 @@ uint64_t area_generation(const void *address, size_t length)
             atomic_load_explicit(&area_generations[page], memory_order_relaxed);
     }
     return sum;
+}
+
+/* ---- the thread ---- */
+
+/* is_given  slots that are the thread's
+ * must_end  when it has none left */
+struct recycler {
+    pthread_t       thread;
+    pthread_mutex_t lock;
+    pthread_cond_t  change;
+    unsigned        slot_pages;
+    bool            is_given[AREA_PAGE_COUNT];
+    bool            must_end;
+};
+
+static struct recycler recycler = {.lock   = PTHREAD_MUTEX_INITIALIZER,
+                                   .change = PTHREAD_COND_INITIALIZER};
+
+/* The next slot, -1: the end. With the lock, which waiting gives away. */
+static int recycler_next(void)
+{
+    for (;;) {
+        for (int slot = 0; slot < AREA_PAGE_COUNT; ++slot) {
+            if (recycler.is_given[slot]) {
+                return slot;
+            }
+        }
+        if (recycler.must_end) {
+            return -1;
+        }
+        pthread_cond_wait(&recycler.change, &recycler.lock);
+    }
+}
+
+static void *recycler_run(void *arg)
+{
+    enum { OWN_PAGES = 8, REPORTS_FEW = 3, REPORTS_MANY = 300 };
+    unsigned turn = 0;
+    int      slot;
+
+    (void)arg;
+    pthread_mutex_lock(&recycler.lock);
+    while ((slot = recycler_next()) >= 0) {
+        unsigned reports = (++turn % 8 == 0) ? REPORTS_MANY : REPORTS_FEW;
+
+        pthread_mutex_unlock(&recycler.lock);
+        for (unsigned i = 0; i < reports; ++i) {
+            area_remap(AREA_PAGE_COUNT - 1 - i % OWN_PAGES, 1, AREA_DONTNEED);
+        }
+        area_remap((unsigned)slot * recycler.slot_pages, recycler.slot_pages,
+                   (turn % 2) ? AREA_MMAP : AREA_DONTNEED);
+        pthread_mutex_lock(&recycler.lock);
+        recycler.is_given[slot] = false;
+        pthread_cond_broadcast(&recycler.change);
+    }
+    pthread_mutex_unlock(&recycler.lock);
+    return NULL;
+}
+
+void area_thread_start(unsigned slot_pages)
+{
+    recycler.slot_pages = slot_pages;
+    recycler.must_end   = false;
+    ucs_check(pthread_create(&recycler.thread, NULL, recycler_run, NULL) == 0);
+}
+
+void area_thread_give(unsigned slot)
+{
+    pthread_mutex_lock(&recycler.lock);
+    recycler.is_given[slot] = true;
+    pthread_cond_broadcast(&recycler.change);
+    pthread_mutex_unlock(&recycler.lock);
+}
+
+void area_thread_wait(unsigned slot)
+{
+    pthread_mutex_lock(&recycler.lock);
+    while (recycler.is_given[slot]) {
+        pthread_cond_wait(&recycler.change, &recycler.lock);
+    }
+    pthread_mutex_unlock(&recycler.lock);
+}
+
+void area_thread_stop(void)
+{
+    pthread_mutex_lock(&recycler.lock);
+    recycler.must_end = true;
+    pthread_cond_broadcast(&recycler.change);
+    pthread_mutex_unlock(&recycler.lock);
+    (void)pthread_join(recycler.thread, NULL);
 }

@@ -37,6 +37,15 @@ void area_remap(unsigned page, unsigned count, enum area_way way);
 /* The runtime says no more what it promised to say: what must not happen. */
 void area_forget_to_tell(void);
 
+/* A thread that remaps what it is given, in slots of so many pages; between,
+ * it reports more of its own memory, the last pages, than is remembered.
+ * give:  the slot is the thread's.
+ * wait:  until it is ours again, with other pages. */
+void area_thread_start(unsigned slot_pages);
+void area_thread_give(unsigned slot);
+void area_thread_wait(unsigned slot);
+void area_thread_stop(void);
+
 /* For mock_setup.generation. */
 uint64_t area_generation(const void *address, size_t length);
 

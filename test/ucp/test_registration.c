@@ -2,7 +2,6 @@
 /* test_registration.c - what protocols 5 to 7 register, and for how long, on
  * the mock: a transport that needs it, counts it, and knows when the memory
  * under a registration is another one. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +32,11 @@ static struct ucp_reg_cache *cache_of(int side)
     return &pair.contexts[side]->regs;
 }
 
+static uint64_t count(int side, enum ucp_reg_count what)
+{
+    return ucs_counter_get(&cache_of(side)->counts[what]);
+}
+
 static void open_pair(const struct test_param *param, bool is_reported)
 {
     struct pair_setup setup = {
@@ -48,7 +52,7 @@ static void open_pair(const struct test_param *param, bool is_reported)
     pair_open_setup(&pair, &setup, 0, UCP_ERR_HANDLING_MODE_PEER);
     pair_meet(&pair);
     for (int side = 0; side < 2; ++side) {
-        cache_of(side)->counters = (struct ucp_reg_counters){.hits = 0};
+        memset(cache_of(side)->counts, 0, sizeof(cache_of(side)->counts));
     }
     area_open(is_reported);
     mock->forget_events();
@@ -117,9 +121,10 @@ static void plain__lasts_one_message(const struct test_param *param)
         ck_assert_uint_eq(registered(), i * first);
         ck_assert_uint_eq(mock->pinned_bytes(0) + mock->pinned_bytes(1), 0);
     }
-    ck_assert_uint_eq(cache_of(0)->counters.hits, 0);
-    ck_assert_uint_eq(
-        cache_of(0)->counters.misses + cache_of(1)->counters.misses, 4 * first);
+    ck_assert_uint_eq(count(0, UCP_REG_COUNT_HITS), 0);
+    ck_assert_uint_eq(count(0, UCP_REG_COUNT_MISSES) +
+                          count(1, UCP_REG_COUNT_MISSES),
+                      4 * first);
     close_pair();
 }
 
@@ -136,8 +141,8 @@ static void reported__is_kept(const struct test_param *param)
     ck_assert_uint_eq(registered(), first);
     for (int side = 0; side < 2; ++side) {
         ck_assert_uint_eq(mock->pinned_bytes(side), cache_of(side)->kept_bytes);
-        ck_assert_uint_eq(cache_of(side)->counters.hits,
-                          5 * cache_of(side)->counters.misses);
+        ck_assert_uint_eq(count(side, UCP_REG_COUNT_HITS),
+                          5 * count(side, UCP_REG_COUNT_MISSES));
     }
     close_pair();
 }
@@ -186,8 +191,8 @@ static void mapped__registers_nothing(const struct test_param *param)
     }
     ck_assert_uint_eq(registered(), 2);
     for (int side = 0; side < 2; ++side) {
-        ck_assert_uint_eq(cache_of(side)->counters.misses, 0);
-        ck_assert_uint_ge(cache_of(side)->counters.hits, 6);
+        ck_assert_uint_eq(count(side, UCP_REG_COUNT_MISSES), 0);
+        ck_assert_uint_ge(count(side, UCP_REG_COUNT_HITS), 6);
         unmap(side, mems[side]);
     }
     ck_assert_uint_eq(mock->mem_count(0) + mock->mem_count(1), 0);
@@ -225,8 +230,8 @@ static void memory_comes_again(const struct test_param *param, bool is_reported)
         }
     }
     if (is_reported) {
-        ck_assert_uint_gt(cache_of(0)->counters.reports, 0);
-        ck_assert_uint_gt(cache_of(0)->counters.hits, 0);
+        ck_assert_uint_gt(count(0, UCP_REG_COUNT_REPORTS), 0);
+        ck_assert_uint_gt(count(0, UCP_REG_COUNT_HITS), 0);
     }
     close_pair();
 }
@@ -296,7 +301,7 @@ static void reported__under_a_message(const struct test_param *param)
     ck_assert_str_eq(mock->bad(), "");
     transfer(0, PAGES);
     for (int side = 0; side < 2; ++side) {
-        ck_assert_uint_eq(cache_of(side)->counters.misses, 2);
+        ck_assert_uint_eq(count(side, UCP_REG_COUNT_MISSES), 2);
         ck_assert_uint_eq(mock->mem_count(side), 1);
     }
     close_pair();
@@ -318,10 +323,10 @@ static void limits__of_what_is_kept(const struct test_param *param)
         ck_assert_uint_eq(mock->pinned_bytes(0), cache_of(0)->kept_bytes);
     }
     /* S has too many, R has not. */
-    ck_assert_uint_eq(cache_of(0)->counters.hits, 0);
-    ck_assert_uint_gt(cache_of(0)->counters.evicted, 0);
-    ck_assert_uint_gt(cache_of(1)->counters.hits, 0);
-    ck_assert_uint_eq(cache_of(1)->counters.evicted, 0);
+    ck_assert_uint_eq(count(0, UCP_REG_COUNT_HITS), 0);
+    ck_assert_uint_gt(count(0, UCP_REG_COUNT_EVICTED), 0);
+    ck_assert_uint_gt(count(1, UCP_REG_COUNT_HITS), 0);
+    ck_assert_uint_eq(count(1, UCP_REG_COUNT_EVICTED), 0);
     close_pair();
 }
 
@@ -335,7 +340,7 @@ static void limits__of_the_device(const struct test_param *param)
         transfer(PAGES * (i % 3), PAGES * (3 + i % 2));
         ck_assert_uint_le(mock->pinned_bytes_peak(0), PAGES * AREA_PAGE_BYTES);
     }
-    ck_assert_uint_gt(cache_of(0)->counters.evicted, 0);
+    ck_assert_uint_gt(count(0, UCP_REG_COUNT_EVICTED), 0);
     ck_assert_uint_le(fragment_bytes(), 6 * 5000);
     mock->setup->pinned_bytes_max = 1000;
     for (unsigned i = 0; i < 3; ++i) {
@@ -407,85 +412,21 @@ static void reported__anything(const struct test_param *param)
 
 /* ---- another thread ---- */
 
-/* Slots are handed to the thread, which gives them back with other pages. It
- * also reports more than the ring holds, of memory of its own. */
-struct recycler {
-    pthread_t       thread;
-    pthread_mutex_t lock;
-    pthread_cond_t  change;
-    bool            is_used[SLOT_COUNT]; /* by the thread */
-    bool            must_end;
-};
-
-static int recycler_find(const struct recycler *recycler)
-{
-    for (int slot = 0; slot < SLOT_COUNT; ++slot) {
-        if (recycler->is_used[slot]) {
-            return slot;
-        }
-    }
-    return -1;
-}
-
-static void *recycler_run(void *arg)
-{
-    struct recycler *recycler = arg;
-    unsigned         turn     = 0;
-    int              slot;
-
-    pthread_mutex_lock(&recycler->lock);
-    for (;;) {
-        slot = recycler_find(recycler);
-        if (slot < 0) {
-            if (recycler->must_end) {
-                break;
-            }
-            pthread_cond_wait(&recycler->change, &recycler->lock);
-            continue;
-        }
-        pthread_mutex_unlock(&recycler->lock);
-        for (unsigned i = 0; i < ((turn % 8 == 0) ? 300 : 3); ++i) {
-            area_remap(SLOT_COUNT * SLOT_PAGES + i % 8, 1, AREA_DONTNEED);
-        }
-        area_remap((unsigned)slot * SLOT_PAGES, SLOT_PAGES,
-                   ++turn % 2 ? AREA_MMAP : AREA_DONTNEED);
-        pthread_mutex_lock(&recycler->lock);
-        recycler->is_used[slot] = false;
-        pthread_cond_broadcast(&recycler->change);
-    }
-    pthread_mutex_unlock(&recycler->lock);
-    return NULL;
-}
-
 static void reported__by_another_thread(const struct test_param *param)
 {
-    struct recycler recycler = {.lock   = PTHREAD_MUTEX_INITIALIZER,
-                                .change = PTHREAD_COND_INITIALIZER};
-
     open_pair(param, true);
-    ck_assert_int_eq(
-        pthread_create(&recycler.thread, NULL, recycler_run, &recycler), 0);
+    area_thread_start(SLOT_PAGES);
     for (unsigned i = 0; i < 300; ++i) {
         unsigned slot = 2 * (i % (SLOT_COUNT / 2));
 
-        pthread_mutex_lock(&recycler.lock);
-        while (recycler.is_used[slot] || recycler.is_used[slot + 1]) {
-            pthread_cond_wait(&recycler.change, &recycler.lock);
-        }
-        pthread_mutex_unlock(&recycler.lock);
+        area_thread_wait(slot);
+        area_thread_wait(slot + 1);
         transfer(slot * SLOT_PAGES, (slot + 1) * SLOT_PAGES);
         transfer(slot * SLOT_PAGES, (slot + 1) * SLOT_PAGES);
-        pthread_mutex_lock(&recycler.lock);
-        recycler.is_used[slot + i % 2] = true;
-        pthread_cond_broadcast(&recycler.change);
-        pthread_mutex_unlock(&recycler.lock);
+        area_thread_give(slot + i % 2);
     }
-    pthread_mutex_lock(&recycler.lock);
-    recycler.must_end = true;
-    pthread_cond_broadcast(&recycler.change);
-    pthread_mutex_unlock(&recycler.lock);
-    (void)pthread_join(recycler.thread, NULL);
-    ck_assert_uint_gt(cache_of(0)->counters.hits, 0);
+    area_thread_stop();
+    ck_assert_uint_gt(count(0, UCP_REG_COUNT_HITS), 0);
     close_pair();
 }
 

@@ -18,6 +18,7 @@ extern const struct test_suite config_unknown_suite;
 extern const struct test_suite config_value_suite;
 extern const struct test_suite copy_suite;
 extern const struct test_suite counters_suite;
+extern const struct test_suite counters_report_suite;
 extern const struct test_suite fd_suite;
 extern const struct test_suite hash_suite;
 extern const struct test_suite heap_suite;

@@ -20,6 +20,7 @@ int main(int argc, char **argv)
         &config_value_suite,
         &copy_suite,
         &counters_suite,
+        &counters_report_suite,
         &fd_suite,
         &hash_suite,
         &heap_suite,
