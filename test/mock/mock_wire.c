@@ -87,7 +87,7 @@ static void mock_item_set_arrived(struct mock_item *item)
     }
 }
 
-/* Is it written to the pages of a registration that nobody has any more? */
+/* Is it read into pages of registrations that nobody has any more? */
 static bool mock_iov_is_stale(const struct mock_item *item)
 {
     unsigned index;
@@ -103,37 +103,43 @@ static bool mock_iov_is_stale(const struct mock_item *item)
     return false;
 }
 
-static void mock_item_move(struct mock_item *item, bool is_remote_stale)
+/* Copy between the item's bytes and the target's pieces. */
+static void mock_item_move(struct mock_item *item)
 {
-    void *remote = (void *)(uintptr_t)item->address;
+    uint8_t *bytes = item->data;
+    unsigned index;
 
-    if (item->length == 0) {
-        return;
-    }
-    if (item->kind == MOCK_ITEM_PUT) {
-        if (!is_remote_stale) {
-            memcpy(remote, item->data, item->length);
+    for (index = 0; index < item->remote_count; ++index) {
+        size_t length = item->remote[index].length;
+        void  *there  = (void *)(uintptr_t)item->remote[index].address;
+
+        if (length > 0) {
+            (item->kind == MOCK_ITEM_PUT) ? memcpy(there, bytes, length)
+                                          : memcpy(bytes, there, length);
         }
-    } else if (item->is_lent && !is_remote_stale && !mock_iov_is_stale(item)) {
-        uct_iov_scatter(item->iov, item->iov_count, remote);
+        bytes += length;
     }
 }
 
 void mock_item_execute(struct mock_item *item)
 {
-    bool     is_put = (item->kind == MOCK_ITEM_PUT);
-    unsigned right  = is_put ? UCT_ACCESS_REMOTE_WRITE : UCT_ACCESS_REMOTE_READ;
-    const struct mock_mem *mem = mock_mem_allows(
-        item->key, item->to, item->address, item->length, right);
+    bool is_put = (item->kind == MOCK_ITEM_PUT);
+    bool is_stale; /* old pages: nobody sees what is done to them */
 
-    if ((item->status == UCS_OK) && (mem == NULL)) {
+    if ((item->status == UCS_OK) && !mock_item_is_allowed(item, item->to)) {
         item->status = UCS_ERR_INVALID_ADDR;
     }
     if (is_put) {
         mock_item_gather(item);
     }
-    if (item->status == UCS_OK) {
-        mock_item_move(item, mock_mem_is_stale(mem));
+    is_stale = (item->status == UCS_OK) &&
+               (mock_item_stale(item, item->to) != NULL);
+    if ((item->status == UCS_OK) && !is_stale && (is_put || item->is_lent)) {
+        mock_item_move(item);
+    }
+    if ((item->status == UCS_OK) && !is_stale && !is_put && item->is_lent &&
+        !mock_iov_is_stale(item)) {
+        uct_iov_scatter(item->iov, item->iov_count, item->data);
     }
     item->is_lent = false;
     if (item->event >= 0) {

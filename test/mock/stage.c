@@ -152,10 +152,12 @@ ucs_status_t stage_send(struct stage *stage, char letter, unsigned flags)
 
 ucs_status_t stage_put(struct stage *stage)
 {
-    const struct uct_iov iov = {stage->here, STAGE_BYTES, stage->local};
+    const struct uct_iov    iov    = {stage->here, STAGE_BYTES, stage->local};
+    const struct uct_remote remote = {(uintptr_t)stage->there, STAGE_BYTES,
+                                      stage->rkey};
+    const struct uct_rma    rma    = {&iov, &remote, 1, 1};
 
-    return stage->tl->put_zcopy(stage->ep, &iov, 1, (uintptr_t)stage->there,
-                                stage->rkey, &stage->req, 0);
+    return stage->tl->put_zcopy(stage->ep, &rma, &stage->req, 0);
 }
 
 void stage_deliver(struct stage *stage, enum mock_order order)
