@@ -252,20 +252,14 @@ static int explain_pair_of_processes(const struct explain_options *options)
 int tool_explain_main(int argc, char **argv)
 {
     struct explain_options options = {0};
-    int                    rest    = argc;
 
-    switch (tool_options_parse(&explain_command, argc, argv, &options, &rest)) {
+    switch (tool_options_parse(&explain_command, argc, argv, &options, NULL)) {
     case TOOL_PARSE_HELP:
         return TOOL_EXIT_OK;
     case TOOL_PARSE_BAD:
         return TOOL_EXIT_USAGE;
     case TOOL_PARSE_OK:
         break;
-    }
-    if (rest < argc) {
-        tool_error("unexpected word '%s'; 'causeway explain --help' explains",
-                   argv[rest]);
-        return TOOL_EXIT_USAGE;
     }
     if (!explain_is_known(&options)) {
         return TOOL_EXIT_USAGE;
