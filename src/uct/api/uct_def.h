@@ -41,7 +41,21 @@ enum uct_op_flag {
     /* This message may overtake and be overtaken; it is not held back by an
      * endpoint that waits in the pending queue. */
     UCT_FLAG_ANY_ORDER = 1 << 1,
+    /* Bits of UCT_FLAG_HEADER. */
+    UCT_FLAG_HEADER_SHIFT = 8,
+    UCT_FLAG_HEADER_MASK  = 0xff,
 };
+
+/* am_bcopy: so many of the bytes that pack writes are a header of the
+ * caller's, bulk data follows. A hint, kept modulo 256: a transport may choose
+ * where it has pack write so that the data is aligned. */
+#define UCT_FLAG_HEADER(_bytes) \
+    (((unsigned)(_bytes)&UCT_FLAG_HEADER_MASK) << UCT_FLAG_HEADER_SHIFT)
+
+static inline size_t uct_flag_header_bytes(unsigned flags)
+{
+    return (flags >> UCT_FLAG_HEADER_SHIFT) & UCT_FLAG_HEADER_MASK;
+}
 
 /* Flags with which a message is handed up. */
 enum uct_am_flag {
