@@ -241,23 +241,30 @@ static void compare(struct trace_lines *all, const struct saying *sayings,
     ck_assert_uint_eq(starts, count);
 }
 
-/* Every combination, as far as it exists: only contiguous data can be empty. */
+/* One size, every mode and pair of datatypes; only contiguous data can be so
+ * small that pieces of it are empty. @return how many messages. */
+static unsigned messages_of_size(struct pair *pair, size_t bytes,
+                                 struct saying *sayings)
+{
+    unsigned shape_count = (bytes < 64) ? 1 : UCS_ARRAY_COUNT(shapes);
+    unsigned recv_count  = (bytes < 64) ? 1 : UCP_DT_CLASS_COUNT;
+    unsigned count       = 0;
+
+    for (unsigned mode = 0; mode < UCP_MODE_COUNT; ++mode) {
+        for (unsigned n = 0; n < shape_count * recv_count; ++n) {
+            one_message(pair, &shapes[n / recv_count], n % recv_count, mode,
+                        bytes, &sayings[count++]);
+        }
+    }
+    return count;
+}
+
 static unsigned all_messages(struct pair *pair, struct saying *sayings)
 {
     unsigned count = 0;
 
     for (unsigned i = 0; i < UCS_ARRAY_COUNT(sizes); ++i) {
-        for (unsigned shape = 0; shape < UCS_ARRAY_COUNT(shapes); ++shape) {
-            for (unsigned n = 0; n < UCP_MODE_COUNT * UCP_DT_CLASS_COUNT; ++n) {
-                if ((sizes[i] < 100) &&
-                    ((shape > 0) || (n % UCP_DT_CLASS_COUNT > 0))) {
-                    continue;
-                }
-                one_message(pair, &shapes[shape], n % UCP_DT_CLASS_COUNT,
-                            n / UCP_DT_CLASS_COUNT, sizes[i],
-                            &sayings[count++]);
-            }
-        }
+        count += messages_of_size(pair, sizes[i], sayings + count);
     }
     return count;
 }

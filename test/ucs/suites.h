@@ -33,6 +33,7 @@ extern const struct test_suite mpool_suite;
 extern const struct test_suite netif_suite;
 extern const struct test_suite path_suite;
 extern const struct test_suite queue_suite;
+extern const struct test_suite random_suite;
 extern const struct test_suite ranges_suite;
 extern const struct test_suite sockaddr_suite;
 extern const struct test_suite socket_suite;

@@ -35,6 +35,7 @@ int main(int argc, char **argv)
         &netif_suite,
         &path_suite,
         &queue_suite,
+        &random_suite,
         &ranges_suite,
         &sockaddr_suite,
         &socket_suite,

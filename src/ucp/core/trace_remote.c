@@ -56,18 +56,15 @@ static ssize_t trace_put_bcopy(struct uct_ep *lane, uct_pack_fn pack, void *arg,
 }
 
 static ucs_status_t trace_put_zcopy(struct uct_ep        *lane,
-                                    const struct uct_iov *iov,
-                                    unsigned iov_count, uint64_t remote_address,
-                                    const struct uct_rkey *rkey,
+                                    const struct uct_rma *rma,
                                     struct uct_req *req, unsigned flags)
 {
     struct trace_remote remote;
 
     req = remote_begin(&remote, lane, "put_zcopy",
-                       ucp_trace_iov_bytes(iov, iov_count), req);
-    return remote_end(&remote, remote.op.real->put_zcopy(lane, iov, iov_count,
-                                                         remote_address, rkey,
-                                                         req, flags));
+                       ucp_trace_iov_bytes(rma->iov, rma->iov_count), req);
+    return remote_end(&remote,
+                      remote.op.real->put_zcopy(lane, rma, req, flags));
 }
 
 static ucs_status_t trace_get_bcopy(struct uct_ep *lane, void *buffer,
@@ -84,18 +81,15 @@ static ucs_status_t trace_get_bcopy(struct uct_ep *lane, void *buffer,
 }
 
 static ucs_status_t trace_get_zcopy(struct uct_ep        *lane,
-                                    const struct uct_iov *iov,
-                                    unsigned iov_count, uint64_t remote_address,
-                                    const struct uct_rkey *rkey,
+                                    const struct uct_rma *rma,
                                     struct uct_req *req, unsigned flags)
 {
     struct trace_remote remote;
 
     req = remote_begin(&remote, lane, "get_zcopy",
-                       ucp_trace_iov_bytes(iov, iov_count), req);
-    return remote_end(&remote, remote.op.real->get_zcopy(lane, iov, iov_count,
-                                                         remote_address, rkey,
-                                                         req, flags));
+                       ucp_trace_iov_bytes(rma->iov, rma->iov_count), req);
+    return remote_end(&remote,
+                      remote.op.real->get_zcopy(lane, rma, req, flags));
 }
 
 static ucs_status_t trace_atomic(struct uct_ep           *lane,

@@ -124,10 +124,11 @@ void self_iface_query(const struct uct_iface *iface,
 {
     const struct self_iface *self = self_iface_of(iface);
     struct uct_op_limits     rma  = {
-             .short_bytes_max = SELF_SHORT_BYTES_MAX,
-             .bcopy_bytes_max = SIZE_MAX,
-             .zcopy_bytes_max = SIZE_MAX,
-             .iov_count_max   = SELF_IOV_COUNT_MAX,
+             .short_bytes_max  = SELF_SHORT_BYTES_MAX,
+             .bcopy_bytes_max  = SIZE_MAX,
+             .zcopy_bytes_max  = SIZE_MAX,
+             .iov_count_max    = SELF_IOV_COUNT_MAX,
+             .remote_count_max = SELF_IOV_COUNT_MAX,
     };
 
     *attr_p = (struct uct_iface_attr){

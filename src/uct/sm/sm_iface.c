@@ -233,9 +233,10 @@ static void iface_query_rma(const struct uct_sm_iface *iface,
                             struct uct_iface_attr     *attr)
 {
     const struct uct_op_limits limits = {
-        .bcopy_bytes_max = SIZE_MAX,
-        .zcopy_bytes_max = SIZE_MAX,
-        .iov_count_max   = UCT_SM_RMA_IOV_COUNT_MAX,
+        .bcopy_bytes_max  = SIZE_MAX,
+        .zcopy_bytes_max  = SIZE_MAX,
+        .iov_count_max    = UCT_SM_RMA_IOV_COUNT_MAX,
+        .remote_count_max = UCT_SM_RMA_IOV_COUNT_MAX,
     };
     const struct uct_rma_cost cost = {.overhead_s    = 400e-9,
                                       .bandwidth_Bps = 15e9};
