@@ -63,6 +63,7 @@ extern const struct test_suite transport_config_suite;
 extern const struct test_suite unexpected_suite;
 extern const struct test_suite wakeup_suite;
 extern const struct test_suite worker_config_suite;
+extern const struct test_suite worker_threshold_suite;
 extern const struct test_suite worker_suite;
 
 #endif

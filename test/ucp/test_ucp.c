@@ -63,6 +63,7 @@ static const struct test_suite *const suites[] = {
     &unexpected_suite,
     &wakeup_suite,
     &worker_config_suite,
+    &worker_threshold_suite,
     &worker_suite,
     NULL,
 };
