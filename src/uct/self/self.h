@@ -107,7 +107,6 @@ static inline struct self_ep *self_ep_of(const struct uct_ep *ep)
 }
 
 /* self_md.c */
-uint64_t     self_random(void);
 ucs_status_t self_md_open(const struct uct_device *device,
                           struct uct_md          **md_p);
 void         self_md_close(struct uct_md *md);

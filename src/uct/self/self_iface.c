@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ucs/log.h"
+#include "ucs/random.h"
 #include "uct/base/am.h"
 #include "uct/base/iface.h"
 #include "uct/base/md.h"
@@ -67,7 +68,10 @@ ucs_status_t self_iface_open(struct uct_md                 *md,
     if (status != UCS_OK) {
         goto err_free;
     }
-    status = self_iface_init_buffers(self);
+    status = ucsi_random_u64(&self->id);
+    if (status == UCS_OK) {
+        status = self_iface_init_buffers(self);
+    }
     if (status != UCS_OK) {
         goto err_config;
     }
@@ -82,7 +86,6 @@ ucs_status_t self_iface_open(struct uct_md                 *md,
     }
     ucti_iface_init(&self->base, md, params);
     ucs_queue_init(&self->queue);
-    self->id = self_random();
     *iface_p = &self->base;
     return UCS_OK;
 
@@ -155,7 +158,8 @@ void self_iface_query(const struct uct_iface *iface,
         .put_cost = {.overhead_s = 20e-9, .bandwidth_Bps = 13.7e9},
         .get_cost = {.overhead_s = 20e-9, .bandwidth_Bps = 13.7e9},
         .flags    = UCT_IFACE_INTRA_NODE | UCT_IFACE_SELF_ONLY |
-                 UCT_IFACE_PUT_BEFORE_AM | UCT_IFACE_PUT_DONE_AT_TARGET,
+                 UCT_IFACE_PUT_BEFORE_AM | UCT_IFACE_PUT_DONE_AT_TARGET |
+                 UCT_IFACE_ZCOPY_COPIES,
         .address_bytes = SELF_ADDRESS_BYTES,
     };
     attr_p->get.short_bytes_max = 0;
