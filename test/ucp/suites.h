@@ -26,9 +26,11 @@ extern const struct test_suite ep_suite;
 extern const struct test_suite ep_loop_suite;
 extern const struct test_suite ep_queue_suite;
 extern const struct test_suite explain_suite;
+extern const struct test_suite explain_forbidden_suite;
 extern const struct test_suite explain_real_suite;
 extern const struct test_suite explain_sm_suite;
 extern const struct test_suite extents_suite;
+extern const struct test_suite explain_trace_suite;
 extern const struct test_suite flush_suite;
 extern const struct test_suite flush_silent_suite;
 extern const struct test_suite fragment_suite;
@@ -47,6 +49,8 @@ extern const struct test_suite recv_suite;
 extern const struct test_suite reg_cache_suite;
 extern const struct test_suite rails_suite;
 extern const struct test_suite rails_wire_suite;
+extern const struct test_suite registration_suite;
+extern const struct test_suite registration_time_suite;
 extern const struct test_suite rdma_get_suite;
 extern const struct test_suite rdma_pipeline_suite;
 extern const struct test_suite rdma_put_suite;
@@ -66,6 +70,7 @@ extern const struct test_suite transport_config_suite;
 extern const struct test_suite unexpected_suite;
 extern const struct test_suite wakeup_suite;
 extern const struct test_suite worker_config_suite;
+extern const struct test_suite worker_threshold_suite;
 extern const struct test_suite worker_suite;
 
 #endif

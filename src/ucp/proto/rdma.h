@@ -59,6 +59,10 @@ uint32_t ucp_rdma_peer_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op);
  * datatype has none; small runs are better packed: protocol 4. */
 bool ucp_rdma_can_show(const struct ucp_ep *ep, const struct ucp_dt_iter *iter,
                        uint32_t lanes);
+/* S: why an endpoint cannot propose that kind, a constant sentence; NULL: it
+ * can. Put is ours to do, get the peer's. */
+const char *ucp_rdma_obstacle(const struct ucp_ep *ep, enum ucp_rndv_kind kind,
+                              enum ucp_rdma_op op);
 
 /* ---- memory ---- */
 

@@ -42,6 +42,11 @@ static ucs_status_t get_offer(const struct ucp_query *query,
                            ucp_rdma_register_cost(query, lanes))));
 }
 
+static const char *get_obstacle(const struct ucp_ep *ep)
+{
+    return ucp_rdma_obstacle(ep, UCP_RNDV_GET, UCP_RDMA_GET);
+}
+
 static ucs_status_t get_step(struct ucp_request *req)
 {
     uint8_t               head[UCP_RDMA_HEAD_BYTES_MAX];
@@ -55,7 +60,7 @@ static ucs_status_t get_step(struct ucp_request *req)
     size_t                room;
 
     if ((req->send.id == 0) &&
-        (ucp_rndv_is_refused(req, UCP_RNDV_GET) || (lanes == 0) ||
+        ((get_obstacle(req->send.ep) != NULL) ||
          !ucp_rdma_can_show(req->send.ep, &req->dt, lanes))) {
         return ucp_rndv_fall_back(req);
     }
@@ -114,4 +119,8 @@ const struct ucp_proto ucp_rdma_get_proto = {
     .abort   = ucp_rndv_abort_send,
     .answer  = get_answer,
     .kind    = UCP_RNDV_GET,
+    .answers = UCP_DT_BIT(UCP_DT_CONTIG) | UCP_DT_BIT(UCP_DT_IOV) |
+               UCP_DT_BIT(UCP_DT_STRIDED),
+
+    .obstacle = get_obstacle,
 };

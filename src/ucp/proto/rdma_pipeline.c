@@ -50,6 +50,11 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
                        (4 * am->overhead_s + put.base_s) / piece));
 }
 
+static const char *pipeline_obstacle(const struct ucp_ep *ep)
+{
+    return ucp_rdma_obstacle(ep, UCP_RNDV_PIPELINE, UCP_RDMA_PUT);
+}
+
 static ucs_status_t pipeline_step(struct ucp_request *req)
 {
     struct ucp_rndv_start start = {
@@ -63,7 +68,7 @@ static ucs_status_t pipeline_step(struct ucp_request *req)
     ucs_status_t     status;
 
     if ((req->send.id == 0) &&
-        (ucp_rndv_is_refused(req, UCP_RNDV_PIPELINE) || (lanes == 0) ||
+        ((pipeline_obstacle(req->send.ep) != NULL) ||
          !ucp_rdma_can_show(req->send.ep, &req->dt, lanes))) {
         return ucp_rndv_fall_back(req);
     }
@@ -104,4 +109,8 @@ const struct ucp_proto ucp_rdma_pipeline_proto = {
     .abort   = ucp_rndv_abort_send,
     .answer  = pipeline_answer,
     .kind    = UCP_RNDV_PIPELINE,
+    .answers = UCP_DT_BIT(UCP_DT_CONTIG) | UCP_DT_BIT(UCP_DT_IOV) |
+               UCP_DT_BIT(UCP_DT_STRIDED),
+
+    .obstacle = pipeline_obstacle,
 };

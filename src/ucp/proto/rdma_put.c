@@ -43,6 +43,11 @@ static ucs_status_t put_offer(const struct ucp_query *query,
                            ucp_rdma_register_cost(query, lanes))));
 }
 
+static const char *put_obstacle(const struct ucp_ep *ep)
+{
+    return ucp_rdma_obstacle(ep, UCP_RNDV_PUT, UCP_RDMA_PUT);
+}
+
 static ucs_status_t put_step(struct ucp_request *req)
 {
     const struct ucp_rndv_start start = {.am_id = UCP_AM_RNDV,
@@ -52,7 +57,7 @@ static ucs_status_t put_step(struct ucp_request *req)
     ucs_status_t                status;
 
     if ((req->send.id == 0) &&
-        (ucp_rndv_is_refused(req, UCP_RNDV_PUT) || (lanes == 0) ||
+        ((put_obstacle(req->send.ep) != NULL) ||
          !ucp_rdma_can_show(req->send.ep, &req->dt, lanes))) {
         return ucp_rndv_fall_back(req);
     }
@@ -96,4 +101,8 @@ const struct ucp_proto ucp_rdma_put_proto = {
     .abort   = ucp_rndv_abort_send,
     .answer  = put_answer,
     .kind    = UCP_RNDV_PUT,
+    .answers = UCP_DT_BIT(UCP_DT_CONTIG) | UCP_DT_BIT(UCP_DT_IOV) |
+               UCP_DT_BIT(UCP_DT_STRIDED),
+
+    .obstacle = put_obstacle,
 };
