@@ -7,7 +7,7 @@
 #include "ucp/proto/rails.h"
 
 struct ucp_piece *ucp_piece_create(struct ucp_rndv *rndv, unsigned lane,
-                                      size_t offset, size_t length)
+                                   size_t offset, size_t length)
 {
     struct ucp_piece *piece = ucs_mpool_get(&rndv->ep->worker->pieces);
 
@@ -49,32 +49,32 @@ static void lists_trim(struct ucp_rdma_lists *lists, size_t bytes)
     lists->iov[lists->rma.iov_count - 1].length -= bytes;
 }
 
-void ucp_rdma_lists_init(struct ucp_rdma_lists *lists, const struct ucp_piece *piece,
-                      struct ucp_layout          *layout,
-                      const struct uct_op_limits *limits,
-                      struct ucp_range            range)
+void ucp_rdma_lists_init(struct ucp_rdma_lists      *lists,
+                         const struct ucp_piece     *piece,
+                         struct ucp_layout          *layout,
+                         const struct uct_op_limits *limits,
+                         struct ucp_range            range)
 {
     struct ucp_dt_iter *iter = &piece->rndv->by_rdma.local;
     size_t              local;
 
     lists->rma = (struct uct_rma){
-        .iov          = lists->iov,
-        .remote       = lists->remote,
-        .iov_count    = ucs_min(limits->iov_count_max,
-                                (unsigned)UCP_RDMA_OP_COUNT_MAX),
-        .remote_count = ucs_min(limits->remote_count_max,
-                                (unsigned)UCP_RDMA_OP_COUNT_MAX)};
+        .iov    = lists->iov,
+        .remote = lists->remote,
+        .iov_count =
+            ucs_min(limits->iov_count_max, (unsigned)UCP_RDMA_OP_COUNT_MAX),
+        .remote_count =
+            ucs_min(limits->remote_count_max, (unsigned)UCP_RDMA_OP_COUNT_MAX)};
     if (iter->length == 0) {
         *iter = piece->rndv->req->dt;
     }
     ucp_dt_iter_seek(iter, range.offset);
-    local = ucp_dt_iter_pieces(iter,
-                               ucs_min(range.end - range.offset,
-                                       limits->zcopy_bytes_max),
-                               lists->iov, &lists->rma.iov_count);
-    range.end  = range.offset + local;
+    local = ucp_dt_iter_pieces(
+        iter, ucs_min(range.end - range.offset, limits->zcopy_bytes_max),
+        lists->iov, &lists->rma.iov_count);
+    range.end     = range.offset + local;
     lists->length = ucp_layout_pieces(layout, piece->lane, range, lists->remote,
-                                   &lists->rma.remote_count);
+                                      &lists->rma.remote_count);
     if (lists->length < local) {
         lists_trim(lists, local - lists->length);
     }
@@ -82,7 +82,7 @@ void ucp_rdma_lists_init(struct ucp_rdma_lists *lists, const struct ucp_piece *p
 
 /* Register each entry. */
 static ucs_status_t lists_register_runs(struct ucp_rdma_lists *lists,
-                                     struct ucp_piece   *piece)
+                                        struct ucp_piece      *piece)
 {
     struct ucp_regs *regs   = ucp_regs_create(piece->rndv->ep->worker);
     ucs_status_t     status = UCS_OK;
@@ -90,7 +90,8 @@ static ucs_status_t lists_register_runs(struct ucp_rdma_lists *lists,
     if (regs == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    for (unsigned i = 0; (status == UCS_OK) && (i < lists->rma.iov_count); ++i) {
+    for (unsigned i = 0; (status == UCS_OK) && (i < lists->rma.iov_count);
+         ++i) {
         status = ucp_rdma_register(piece->rndv->ep, piece->lane,
                                    lists->iov[i].buffer, lists->iov[i].length,
                                    UCT_ACCESS_LOCAL, &regs->regs[i]);
@@ -108,12 +109,11 @@ static ucs_status_t lists_register_runs(struct ucp_rdma_lists *lists,
 }
 
 ucs_status_t ucp_rdma_lists_register(struct ucp_rdma_lists *lists,
-                                  struct ucp_piece   *piece)
+                                     struct ucp_piece      *piece)
 {
     const struct ucp_rndv *rndv = piece->rndv;
-    const struct ucp_reg  *reg  = (piece->reg != NULL) ?
-                                      piece->reg :
-                                      rndv->by_rdma.regs[piece->lane];
+    const struct ucp_reg  *reg =
+        (piece->reg != NULL) ? piece->reg : rndv->by_rdma.regs[piece->lane];
 
     if (reg != NULL) {
         for (unsigned i = 0; i < lists->rma.iov_count; ++i) {
@@ -121,9 +121,9 @@ ucs_status_t ucp_rdma_lists_register(struct ucp_rdma_lists *lists,
         }
         return UCS_OK;
     }
-    return ucp_rdma_needs_local(ucp_piece_model(piece)) ?
-               lists_register_runs(lists, piece) :
-               UCS_OK;
+    return ucp_rdma_needs_local(ucp_piece_model(piece))
+               ? lists_register_runs(lists, piece)
+               : UCS_OK;
 }
 
 /* ---- cutting a range ---- */
@@ -143,12 +143,12 @@ uint32_t ucp_rdma_worth(const struct ucp_rndv *rndv, uint32_t lanes,
 unsigned ucp_rdma_next_lane(const struct ucp_rndv *rndv, uint32_t lanes,
                             enum ucp_rdma_op op)
 {
-    return ucp_rails_next(rndv->ep->config->lanes, lanes,
-                          (enum ucp_rail_use)op, rndv->by_rdma.lane_bytes);
+    return ucp_rails_next(rndv->ep->config->lanes, lanes, (enum ucp_rail_use)op,
+                          rndv->by_rdma.lane_bytes);
 }
 
 struct ucp_piece *ucp_rdma_cut(struct ucp_rndv *rndv, unsigned lane,
-                                  enum ucp_rdma_op op, size_t length_max)
+                               enum ucp_rdma_op op, size_t length_max)
 {
     struct ucp_rdma  *rdma   = &rndv->by_rdma;
     size_t            length = rdma->piece_bytes;
@@ -198,15 +198,16 @@ void ucp_rdma_send_fin(struct ucp_ep *ep, const struct ucp_wire_fin *fin)
 
 bool ucp_rdma_is_ready(const struct ucp_rndv *rndv)
 {
-    return (rndv->flags & UCP_RNDV_IS_RECV) ?
-               (rndv->kind == UCP_RNDV_GET) &&
-                   (rndv->rdma.offset < rndv->rdma.end) :
-               !ucs_queue_is_empty(&rndv->by_rdma.puts);
+    return (rndv->flags & UCP_RNDV_IS_RECV)
+               ? (rndv->kind == UCP_RNDV_GET) &&
+                     (rndv->rdma.offset < rndv->rdma.end)
+               : !ucs_queue_is_empty(&rndv->by_rdma.puts);
 }
 
 ucs_status_t ucp_rdma_step(struct ucp_rndv *rndv)
 {
-    return (rndv->flags & UCP_RNDV_IS_RECV) ? ucp_rdma_get_step(rndv) : ucp_rdma_put_step(rndv);
+    return (rndv->flags & UCP_RNDV_IS_RECV) ? ucp_rdma_get_step(rndv)
+                                            : ucp_rdma_put_step(rndv);
 }
 
 void ucp_rdma_drop(struct ucp_rndv *rndv)
@@ -225,7 +226,6 @@ void ucp_rdma_drop(struct ucp_rndv *rndv)
         ucp_piece_destroy(piece);
     }
 }
-
 
 /* ---- FIN ---- */
 static ucs_status_t fin_receive(void *arg, struct uct_source *source,

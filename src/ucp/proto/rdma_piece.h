@@ -28,15 +28,16 @@ struct ucp_rdma_lists {
 };
 
 /* Describe [range) of the message here and there, as far as it goes. */
-void ucp_rdma_lists_init(struct ucp_rdma_lists *lists, const struct ucp_piece *piece,
-                      struct ucp_layout          *layout,
-                      const struct uct_op_limits *limits,
-                      struct ucp_range            range);
+void ucp_rdma_lists_init(struct ucp_rdma_lists      *lists,
+                         const struct ucp_piece     *piece,
+                         struct ucp_layout          *layout,
+                         const struct uct_op_limits *limits,
+                         struct ucp_range            range);
 
 /* Let each local entry have its registration, where the lane wants one; until
  * ucp_piece_release_memory(). */
 UCS_MUST_USE ucs_status_t ucp_rdma_lists_register(struct ucp_rdma_lists *lists,
-                                               struct ucp_piece   *piece);
+                                                  struct ucp_piece      *piece);
 
 static inline const struct ucp_lane_model *
 ucp_piece_model(const struct ucp_piece *piece)

@@ -33,9 +33,9 @@ static void rdma_piece_over(struct ucp_piece *piece, ucs_status_t status)
 void ucp_rdma_get(struct ucp_rndv *rndv, uint32_t lanes, size_t offset,
                   size_t end)
 {
-    rndv->rdma                = (struct ucp_range){offset, end};
-    rndv->by_rdma.lanes = ucp_rdma_worth(rndv, lanes, UCP_RDMA_GET,
-                                         end - offset);
+    rndv->rdma = (struct ucp_range){offset, end};
+    rndv->by_rdma.lanes =
+        ucp_rdma_worth(rndv, lanes, UCP_RDMA_GET, end - offset);
     rndv->by_rdma.total       = end - offset;
     rndv->by_rdma.piece_bytes = 0;
     ucp_rndv_submit(rndv);
@@ -77,15 +77,14 @@ static void get_done(struct uct_req *self)
 
 static ucs_status_t get_post(struct ucp_piece *piece)
 {
-    struct ucp_rndv   *rndv = piece->rndv;
-    struct uct_ep     *lane = ucp_piece_ep(piece);
+    struct ucp_rndv      *rndv = piece->rndv;
+    struct uct_ep        *lane = ucp_piece_ep(piece);
     struct ucp_rdma_lists lists;
-    ucs_status_t       status;
+    ucs_status_t          status;
 
-    ucp_rdma_lists_init(&lists, piece, rndv->by_rdma.layout,
-                     &ucp_piece_model(piece)->attr.get,
-                     (struct ucp_range){piece->offset,
-                                        piece->offset + piece->length});
+    ucp_rdma_lists_init(
+        &lists, piece, rndv->by_rdma.layout, &ucp_piece_model(piece)->attr.get,
+        (struct ucp_range){piece->offset, piece->offset + piece->length});
     ucp_rdma_shorten(piece, lists.length);
     status = ucp_rdma_lists_register(&lists, piece);
     if (status != UCS_OK) {
@@ -114,11 +113,10 @@ ucs_status_t ucp_rdma_get_step(struct ucp_rndv *rndv)
     ucs_status_t status = UCS_ERR_WOULD_BLOCK;
 
     while ((lanes != 0) && (status == UCS_ERR_WOULD_BLOCK)) {
-        unsigned lane = ucp_rdma_next_lane(rndv, lanes, UCP_RDMA_GET);
-        struct ucp_piece *piece =
-            ucp_rdma_cut(rndv, lane, UCP_RDMA_GET,
-                     rndv->ep->config->lanes[lane].model.attr.get
-                         .zcopy_bytes_max);
+        unsigned          lane  = ucp_rdma_next_lane(rndv, lanes, UCP_RDMA_GET);
+        struct ucp_piece *piece = ucp_rdma_cut(
+            rndv, lane, UCP_RDMA_GET,
+            rndv->ep->config->lanes[lane].model.attr.get.zcopy_bytes_max);
 
         if (piece == NULL) {
             ucp_rndv_give_up(rndv, UCS_ERR_NO_MEMORY);
@@ -136,7 +134,7 @@ ucs_status_t ucp_rdma_get_step(struct ucp_rndv *rndv)
  * @return false: nothing; it counts as failed. */
 static bool grant_send(struct ucp_piece *piece)
 {
-    struct ucp_rndv         *rndv = piece->rndv;
+    struct ucp_rndv         *rndv    = piece->rndv;
     const struct ucp_showing showing = {
         .rndv   = rndv,
         .lanes  = UINT32_C(1) << piece->lane,
@@ -176,8 +174,9 @@ static void grant_more(struct ucp_rndv *rndv)
 
     while ((rndv->rdma.offset < rndv->rdma.end) &&
            (rdma->count < rdma->depth) && !ucp_rndv_is_over(rndv)) {
-        piece = ucp_rdma_cut(rndv, ucp_rdma_next_lane(rndv, rdma->lanes, UCP_RDMA_PUT),
-                         UCP_RDMA_PUT, SIZE_MAX);
+        piece = ucp_rdma_cut(
+            rndv, ucp_rdma_next_lane(rndv, rdma->lanes, UCP_RDMA_PUT),
+            UCP_RDMA_PUT, SIZE_MAX);
         if (piece == NULL) {
             ucp_rndv_give_up(rndv, UCS_ERR_NO_MEMORY);
             return;
@@ -192,9 +191,9 @@ void ucp_rdma_grant(struct ucp_rndv *rndv, uint32_t lanes,
                     const struct ucp_range *range, size_t piece_bytes,
                     unsigned depth)
 {
-    rndv->rdma                = *range;
-    rndv->by_rdma.lanes       = ucp_rdma_worth(rndv, lanes, UCP_RDMA_PUT,
-                                               range->end - range->offset);
+    rndv->rdma = *range;
+    rndv->by_rdma.lanes =
+        ucp_rdma_worth(rndv, lanes, UCP_RDMA_PUT, range->end - range->offset);
     rndv->by_rdma.total       = range->end - range->offset;
     rndv->by_rdma.piece_bytes = piece_bytes;
     rndv->by_rdma.depth       = depth;
@@ -206,7 +205,7 @@ static struct ucp_piece *grant_find(struct ucp_rndv           *rndv,
 {
     struct ucp_piece *piece;
 
-    ucs_list_for_each(piece, &rndv->by_rdma.grants, link) {
+    ucs_list_for_each (piece, &rndv->by_rdma.grants, link) {
         if ((piece->offset == fin->offset) && (piece->length == fin->length)) {
             return piece;
         }
@@ -215,8 +214,7 @@ static struct ucp_piece *grant_find(struct ucp_rndv           *rndv,
 }
 
 /* S has written a piece, or could not. */
-void ucp_rdma_grant_fin(struct ucp_rndv           *rndv,
-                              const struct ucp_wire_fin *fin)
+void ucp_rdma_grant_fin(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin)
 {
     struct ucp_piece *piece = grant_find(rndv, fin);
 

@@ -12,8 +12,8 @@
 /* R may ask for what could not be written. */
 static void put_back(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin)
 {
-    ucs_status_t status = ucp_extents_add(&rndv->unasked, fin->offset,
-                                          fin->offset + fin->length);
+    ucs_status_t status =
+        ucp_extents_add(&rndv->unasked, fin->offset, fin->offset + fin->length);
 
     if (status != UCS_OK) {
         ucp_rndv_give_up(rndv, status);
@@ -94,18 +94,18 @@ static void put_flushed(struct uct_req *self)
 /* Post the next operation of a piece: a put, or the flush after it. */
 static ucs_status_t put_post(struct ucp_piece *piece)
 {
-    struct uct_ep     *lane = ucp_piece_ep(piece);
+    struct uct_ep        *lane = ucp_piece_ep(piece);
     struct ucp_rdma_lists lists;
-    ucs_status_t       status;
+    ucs_status_t          status;
 
     if (piece->done == piece->length) {
         piece->base.cb = put_flushed;
         return uct_ep_flush(lane, &piece->base, UCT_FLAG_PENDING);
     }
     ucp_rdma_lists_init(&lists, piece, piece->layout,
-                     &ucp_piece_model(piece)->attr.put,
-                     (struct ucp_range){piece->offset + piece->done,
-                                        piece->offset + piece->length});
+                        &ucp_piece_model(piece)->attr.put,
+                        (struct ucp_range){piece->offset + piece->done,
+                                           piece->offset + piece->length});
     status = ucp_rdma_lists_register(&lists, piece);
     if (status != UCS_OK) {
         return status;
@@ -122,9 +122,8 @@ static ucs_status_t put_post(struct ucp_piece *piece)
 
 ucs_status_t ucp_rdma_put_step(struct ucp_rndv *rndv)
 {
-    struct ucp_piece *piece =
-        ucs_container_of(ucs_queue_first(&rndv->by_rdma.puts), struct ucp_piece,
-                         queue);
+    struct ucp_piece *piece = ucs_container_of(
+        ucs_queue_first(&rndv->by_rdma.puts), struct ucp_piece, queue);
     bool         is_flush = (piece->done == piece->length);
     ucs_status_t status;
 
@@ -186,9 +185,9 @@ static struct ucp_piece *put_create(struct ucp_rndv           *rndv,
                                     const struct ucp_wire_put *put,
                                     struct ucp_layout         *layout)
 {
-    unsigned          lane  = (unsigned)__builtin_ctz(layout->lanes);
-    struct ucp_piece *piece = ucp_piece_create(rndv, lane, put->offset,
-                                               put->length);
+    unsigned          lane = (unsigned)__builtin_ctz(layout->lanes);
+    struct ucp_piece *piece =
+        ucp_piece_create(rndv, lane, put->offset, put->length);
 
     if (piece == NULL) {
         ucp_layout_destroy(layout);
@@ -206,13 +205,12 @@ static struct ucp_piece *put_create(struct ucp_rndv           *rndv,
 static void put_accept(struct ucp_rndv *rndv, const struct ucp_wire_put *put,
                        struct ucp_layout *layout)
 {
-    struct ucp_piece   *piece = (layout == NULL) ?
-                                    NULL :
-                                    put_create(rndv, put, layout);
-    struct ucp_wire_fin fin   = {.id     = put->receiver_id,
-                                 .offset = put->offset,
-                                 .length = put->length,
-                                 .status = UCS_ERR_UNREACHABLE};
+    struct ucp_piece *piece =
+        (layout == NULL) ? NULL : put_create(rndv, put, layout);
+    struct ucp_wire_fin fin = {.id     = put->receiver_id,
+                               .offset = put->offset,
+                               .length = put->length,
+                               .status = UCS_ERR_UNREACHABLE};
     ucs_status_t        status;
 
     rndv->peer_id = put->receiver_id;
@@ -252,15 +250,15 @@ static bool put_read(struct ucp_rndv *rndv, const struct ucp_wire_put *put,
 }
 
 ucs_status_t ucp_rdma_put_receive(void *arg, struct uct_source *source,
-                                void *data, size_t length, unsigned flags)
+                                  void *data, size_t length, unsigned flags)
 {
     struct ucp_worker  *worker = ((struct ucp_worker_iface *)arg)->worker;
     struct ucp_rndv    *rndv;
     struct ucp_wire_put put;
     struct ucp_layout  *layout;
-    struct ucp_shown    shown = {
-        .bytes      = (const uint8_t *)data + UCP_WIRE_PUT_BYTES,
-        .size_bytes = length - UCP_WIRE_PUT_BYTES};
+    struct ucp_shown    shown = {.bytes =
+                                     (const uint8_t *)data + UCP_WIRE_PUT_BYTES,
+                                 .size_bytes = length - UCP_WIRE_PUT_BYTES};
 
     (void)flags;
     if (!ucp_wire_put_decode(data, length, &put)) {
@@ -282,8 +280,7 @@ ucs_status_t ucp_rdma_put_receive(void *arg, struct uct_source *source,
 }
 
 /* R has read so much. */
-void ucp_rdma_get_fin(struct ucp_rndv           *rndv,
-                            const struct ucp_wire_fin *fin)
+void ucp_rdma_get_fin(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin)
 {
     struct ucp_worker *worker = rndv->ep->worker;
 
