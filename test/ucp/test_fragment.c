@@ -52,12 +52,12 @@ static void fragment__the_window_bounds_what_is_under_way(
     req = ucp_request_of(receive);
     while (ucp_request_check_status(receive) == UCS_INPROGRESS) {
         if (req->recv.rndv != NULL) {
-            ck_assert_uint_le(req->recv.rndv->expected, PIECE * DEPTH);
+            ck_assert_uint_le(req->recv.rndv->asked.bytes, PIECE * DEPTH);
         }
         ucp_worker_progress(pair.workers[1]);
         if ((ucp_request_check_status(receive) == UCS_INPROGRESS) &&
             (req->recv.rndv != NULL)) {
-            ck_assert_uint_le(req->recv.rndv->expected, PIECE * DEPTH);
+            ck_assert_uint_le(req->recv.rndv->asked.bytes, PIECE * DEPTH);
         }
         ucp_worker_progress(pair.workers[0]);
     }
@@ -117,8 +117,8 @@ static void fragment__a_grant_comes_once(const struct test_param *param)
         ack    = (struct ucp_wire_ack){
                .sender_id   = ucp_request_of(send)->send.id,
                .receiver_id = ucp_request_of(receive)->recv.id,
-               .offset      = rndv->wanted.offset - rndv->expected,
-               .length      = rndv->expected};
+               .offset      = ucp_extents_first(&rndv->asked)->offset,
+               .length      = rndv->asked.bytes};
         worker_settle(worker);
         inject_ack(worker, pair.eps[0], ack);
         ck_assert_uint_eq(worker->bad_ids, 1);

@@ -29,6 +29,8 @@ static const struct test_suite *const suites[] = {
     &explain_real_suite,
     &explain_sm_suite,
     &flush_suite,
+    &flush_silent_suite,
+    &extents_suite,
     &fragment_suite,
     &index_suite,
     &lanes_suite,

@@ -51,10 +51,12 @@ struct ucp_slow_iface {
 };
 
 /* epoll_fd   readable when a sleeper must wake; -1: no wakeup feature
- * signal_fd  an eventfd that ucp_worker_signal() writes */
+ * signal_fd  an eventfd that ucp_worker_signal() writes
+ * timer_fd   when the closes are looked at; -1: none has waited yet */
 struct ucp_wakeup {
     int epoll_fd;
     int signal_fd;
+    int timer_fd;
 };
 
 struct ucp_tag_queues {
@@ -80,6 +82,7 @@ enum ucp_count {
  * ids           requests that a peer may name
  * peers         by worker id: struct ucp_peer
  * ended         endpoints without a user; freed outside of callbacks
+ * closes        of endpoints, that wait for their peer; looked at then
  * bad_ids       messages with a late or forged id, dropped
  * trace         what each message did (trace.h), NULL: not written */
 struct ucp_worker {
@@ -95,6 +98,7 @@ struct ucp_worker {
     struct ucs_mpool          controls;
     struct ucs_mpool          rndvs;  /* struct ucp_rndv */
     struct ucs_mpool          pieces; /* struct ucp_piece */
+    struct ucs_mpool          extents; /* struct ucp_extent */
     struct ucs_idmap          ids;
     struct ucp_context       *context;
     struct ucp_worker_options options;
@@ -109,6 +113,8 @@ struct ucp_worker {
     struct ucp_worker_iface   ifaces[UCP_DEVICE_COUNT_MAX];
     struct ucp_slow_iface     slow[UCP_DEVICE_COUNT_MAX];
     struct ucs_list           ended;
+    struct ucs_list           closes;
+    uint64_t                  closes_look_ns;
     uint64_t                  bad_ids;
     struct ucs_counters       counters;
     struct ucs_counter        counts[UCP_COUNT_COUNT];

@@ -167,9 +167,6 @@ void ucp_rdma_drop(struct ucp_rndv *rndv)
         ucp_piece_destroy(ucs_container_of(elem, struct ucp_piece, queue));
         --rndv->in_flight;
     }
-    while ((elem = ucs_queue_pull(&rdma->failed)) != NULL) {
-        ucp_piece_destroy(ucs_container_of(elem, struct ucp_piece, queue));
-    }
     while (!ucs_list_is_empty(&rdma->grants)) {
         piece = ucs_list_first(&rdma->grants, struct ucp_piece, link);
         ucs_list_remove(&piece->link);

@@ -9,39 +9,22 @@
 #include "ucp/core/worker.h"
 #include "ucp/proto/fragment.h"
 
-void ucp_rdma_ask_failed(struct ucp_rndv *rndv)
-{
-    struct ucs_queue_elem *elem;
-    struct ucp_piece      *piece;
-    size_t                 offset, end;
-
-    if (!ucp_fragment_is_idle(rndv)) {
-        return;
-    }
-    elem = ucs_queue_pull(&rndv->by_rdma.failed);
-    if (elem != NULL) {
-        piece  = ucs_container_of(elem, struct ucp_piece, queue);
-        offset = piece->offset;
-        end    = piece->offset + piece->length;
-        ucp_piece_destroy(piece);
-        ucp_fragment_want(rndv, offset, end);
-    }
-}
-
+/* A piece is read or written, or could not be: then it comes as fragments. */
 static void rdma_piece_over(struct ucp_piece *piece, ucs_status_t status)
 {
-    struct ucp_rndv *rndv = piece->rndv;
+    struct ucp_rndv *rndv   = piece->rndv;
+    size_t           offset = piece->offset;
+    size_t           length = piece->length;
 
     --rndv->by_rdma.count;
+    ucp_piece_destroy(piece);
     if (ucp_rndv_is_over(rndv)) {
-        ucp_piece_destroy(piece);
-    } else if (status == UCS_OK) {
-        rndv->req->recv.remaining -= piece->length;
-        ucp_piece_destroy(piece);
+        return;
+    }
+    if (status == UCS_OK) {
+        rndv->req->recv.remaining -= length;
     } else {
-        ucp_piece_release_memory(piece);
-        ucs_queue_push(&rndv->by_rdma.failed, &piece->queue);
-        ucp_rdma_ask_failed(rndv);
+        ucp_fragment_want(rndv, offset, offset + length);
     }
 }
 

@@ -39,13 +39,26 @@ ucs_status_t ucp_rndv_pools_init(struct ucp_worker *worker)
     params.element_bytes = sizeof(struct ucp_piece);
     status               = ucsi_mpool_init(&worker->pieces, &params);
     if (status != UCS_OK) {
-        ucsi_mpool_cleanup(&worker->rndvs, false);
+        goto cleanup_rndvs;
     }
+    params.name          = "rendezvous extents";
+    params.element_bytes = sizeof(struct ucp_extent);
+    status               = ucsi_mpool_init(&worker->extents, &params);
+    if (status != UCS_OK) {
+        goto cleanup_pieces;
+    }
+    return UCS_OK;
+
+cleanup_pieces:
+    ucsi_mpool_cleanup(&worker->pieces, false);
+cleanup_rndvs:
+    ucsi_mpool_cleanup(&worker->rndvs, false);
     return status;
 }
 
 void ucp_rndv_pools_cleanup(struct ucp_worker *worker)
 {
+    ucsi_mpool_cleanup(&worker->extents, false);
     ucsi_mpool_cleanup(&worker->pieces, false);
     ucsi_mpool_cleanup(&worker->rndvs, false);
 }
@@ -59,8 +72,7 @@ static ucs_status_t rndv_advance(struct ucp_rndv *rndv)
                                                     ucp_fragment_step(rndv);
 
     if ((status == UCS_OK) &&
-        (ucp_rdma_is_ready(rndv) ||
-         (rndv->granted.offset < rndv->granted.end))) {
+        (ucp_rdma_is_ready(rndv) || ucp_fragment_is_ready(rndv))) {
         status = UCP_STEP_TURN_DONE;
     }
     return status;
@@ -94,17 +106,19 @@ struct ucp_rndv *ucp_rndv_create(struct ucp_request *req, struct ucp_ep *ep)
         *rndv = (struct ucp_rndv){
             .bulk = {.step = rndv_step}, .req = req, .ep = ep};
         ucs_queue_init(&rndv->by_rdma.puts);
-        ucs_queue_init(&rndv->by_rdma.failed);
         ucs_list_init(&rndv->by_rdma.grants);
+        ucp_extents_init(&rndv->unasked, &ep->worker->extents);
+        ucp_extents_init(&rndv->asked, &ep->worker->extents);
     }
     return rndv;
 }
 
-/* Nobody uses it any more. */
-static void rndv_destroy(struct ucp_rndv *rndv)
+void ucp_rndv_destroy(struct ucp_rndv *rndv)
 {
     ucp_rdma_drop(rndv);
     ucp_rdma_cleanup(rndv);
+    ucp_extents_cleanup(&rndv->unasked);
+    ucp_extents_cleanup(&rndv->asked);
     ucs_mpool_put(rndv);
 }
 
@@ -114,8 +128,8 @@ static bool rndv_is_complete(const struct ucp_rndv *rndv)
     if (rndv->flags & UCP_RNDV_IS_RECV) {
         return rndv->req->recv.remaining == 0;
     }
-    return (rndv->flags & UCP_RNDV_MATCHED) && (rndv->unclaimed == 0) &&
-           (rndv->granted.offset == rndv->granted.end);
+    return (rndv->flags & UCP_RNDV_MATCHED) &&
+           (ucp_rndv_unclaimed(rndv) == 0) && (rndv->asked.bytes == 0);
 }
 
 /* S: a flush may wait for this one. */
@@ -137,7 +151,7 @@ static void rndv_end(struct ucp_rndv *rndv)
     ucs_status_t        status  = rndv->status;
 
     rndv_leave_ep(rndv);
-    rndv_destroy(rndv);
+    ucp_rndv_destroy(rndv);
     if (is_recv) {
         req->recv.rndv = NULL;
         ucp_tag_recv_end(req, (status == UCS_OK) ? req->recv.status : status);
@@ -234,13 +248,15 @@ ucs_status_t ucp_rndv_open(struct ucp_request *req, struct ucp_rndv **rndv_p)
     if (rndv == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    status = ucp_ep_wait_for_peer(req->send.ep, req);
+    status = ucp_extents_add(&rndv->unasked, 0, req->dt.length);
+    if (status == UCS_OK) {
+        status = ucp_ep_wait_for_peer(req->send.ep, req);
+    }
     if (status != UCS_OK) {
-        ucs_mpool_put(rndv);
+        ucp_rndv_destroy(rndv);
         return status;
     }
     rndv->bulk.name       = req->send.proto->name;
-    rndv->unclaimed       = req->dt.length;
     rndv_state(req)->rndv = rndv;
     *rndv_p               = rndv;
     return UCS_OK;
@@ -265,7 +281,8 @@ static size_t rndv_pack(void *dest, void *arg)
                    .candidate   = start->kind,
                    .head_length = start->head_bytes,
     };
-    uint8_t *bytes = dest;
+    uint8_t     *bytes = dest;
+    ucs_status_t status;
 
     ucp_wire_rndv_encode(bytes, &wire);
     bytes += UCP_WIRE_RNDV_BYTES;
@@ -277,9 +294,8 @@ static size_t rndv_pack(void *dest, void *arg)
         bytes += ucp_dt_iter_pack(&req->dt, bytes, start->first_bytes_max);
     }
     rndv->flags |= UCP_RNDV_ASKED;
-    rndv->unclaimed      = req->dt.length - req->dt.offset;
-    rndv->granted.offset = req->dt.offset;
-    rndv->granted.end    = req->dt.offset;
+    status = ucp_extents_remove(&rndv->unasked, 0, req->dt.offset);
+    ucs_assert(status == UCS_OK); /* from the front */
     return (size_t)(bytes - (uint8_t *)dest);
 }
 
@@ -325,7 +341,7 @@ ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status)
     if (rndv->in_flight > 0) {
         return UCS_INPROGRESS;
     }
-    rndv_destroy(rndv);
+    ucp_rndv_destroy(rndv);
     return UCS_OK;
 }
 
@@ -335,6 +351,16 @@ bool ucp_rndv_is_matched(const struct ucp_request *req)
         (const struct rndv_state *)(const void *)req->send.state;
 
     return (req->send.id != 0) && (state->rndv->flags & UCP_RNDV_MATCHED);
+}
+
+size_t ucp_rndv_owed(const struct ucp_request *req)
+{
+    const struct rndv_state *state =
+        (const struct rndv_state *)(const void *)req->send.state;
+
+    return ucp_rndv_is_matched(req) ?
+               ucp_rndv_unclaimed(state->rndv) + state->rndv->asked.bytes :
+               0;
 }
 
 /* What the peer has matched fails if it has not asked for all of it; what it
@@ -351,7 +377,7 @@ bool ucp_rndv_peer_closed(struct ucp_request *req)
         return false;
     }
     rndv->flags |= UCP_RNDV_ALONE;
-    if (rndv->unclaimed > 0) {
+    if (ucp_rndv_unclaimed(rndv) > 0) {
         ucp_rndv_abort(rndv, UCS_ERR_CONNECTION_RESET);
     }
     return true;

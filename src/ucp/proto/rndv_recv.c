@@ -48,7 +48,7 @@ static struct ucp_rndv *rndv_open_recv(struct ucp_request       *req,
     }
     if (ucsi_idmap_add(&req->worker->ids, req, &req->recv.id) != UCS_OK) {
         req->recv.id = 0;
-        ucs_mpool_put(rndv);
+        ucp_rndv_destroy(rndv);
         return NULL;
     }
     rndv->flags     = UCP_RNDV_IS_RECV;
