@@ -40,6 +40,7 @@ extern const struct test_suite sm_socket_suite;
 extern const struct test_suite sm_speed_suite;
 extern const struct test_suite sm_transport_suite;
 extern const struct test_suite transports_suite;
+extern const struct test_suite udp_crypt_suite;
 extern const struct test_suite udp_io_suite;
 extern const struct test_suite udp_io_receive_suite;
 extern const struct test_suite udp_io_send_suite;

@@ -68,6 +68,7 @@ static void prepared_done(struct uct_req *self)
     struct ucp_request *req = state->request;
 
     ucp_dt_iter_cleanup(&req->dt);
+    ucp_request_hush(req);
     ucp_request_complete_send(req, self->status);
 }
 
