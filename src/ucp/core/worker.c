@@ -7,6 +7,7 @@
 #include "ucp/core/flush.h"
 #include "ucp/core/trace.h"
 #include "ucp/core/worker_config.h"
+#include "ucp/proto/rdma_shared.h"
 #include "ucp/proto/rndv.h"
 #include "ucp/tag/recv.h"
 #include "ucp/wireup/lanes.h"
@@ -228,6 +229,7 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     ucs_list_init(&worker->eps);
     ucs_list_init(&worker->ended);
     ucs_list_init(&worker->closes);
+    ucs_list_init(&worker->shares);
     ucs_list_init(&worker->configs);
     worker_init_lock(worker);
     status = worker_draw_id(worker);
@@ -332,6 +334,9 @@ unsigned ucp_worker_poll(struct ucp_worker *worker)
     worker->is_inside = false;
     if (ucs_unlikely(!ucs_list_is_empty(&worker->closes))) {
         count += ucp_closes_look(worker, ucsi_clock_ns());
+    }
+    if (ucs_unlikely(!ucs_list_is_empty(&worker->shares))) {
+        count += ucp_shares_look(worker);
     }
     if (ucs_unlikely(!ucs_list_is_empty(&worker->ended))) {
         ucp_eps_reap(worker);

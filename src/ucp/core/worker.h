@@ -84,6 +84,7 @@ enum ucp_count {
  * ended         endpoints without a user, freed outside of callbacks; and
  *               those whose user is told there that they had failed before
  * closes        of endpoints, that wait for their peer; looked at then
+ * shares        receives that read where nothing comes (rdma_shared.h)
  * bad_ids       messages with a late or forged id, dropped
  * trace         what each message did (trace.h), NULL: not written */
 struct ucp_worker {
@@ -100,6 +101,7 @@ struct ucp_worker {
     struct ucs_mpool          rndvs;  /* struct ucp_rndv */
     struct ucs_mpool          pieces; /* struct ucp_piece */
     struct ucs_mpool          extents; /* struct ucp_extent */
+    struct ucs_mpool          share_pool; /* struct ucp_share */
     struct ucs_idmap          ids;
     struct ucp_context       *context;
     struct ucp_worker_options options;
@@ -116,6 +118,7 @@ struct ucp_worker {
     struct ucs_list           ended;
     struct ucs_list           closes;
     uint64_t                  closes_look_ns;
+    struct ucs_list           shares;
     uint64_t                  bad_ids;
     struct ucs_counters       counters;
     struct ucs_counter        counts[UCP_COUNT_COUNT];

@@ -3,7 +3,8 @@
 #include "ucp/proto/fragment.h"
 
 #include "ucp/core/worker.h"
-#include "ucp/proto/rdma.h"
+#include "ucp/proto/rdma_piece.h"
+#include "ucp/proto/rdma_shared.h"
 #include "ucp/proto/wire.h"
 #include "ucp/tag/recv.h"
 
@@ -141,6 +142,9 @@ bool ucp_fragment_is_ready(const struct ucp_rndv *rndv)
 {
     const struct ucp_extent *first = ucp_extents_first(&rndv->asked);
 
+    if ((first == NULL) && !(rndv->flags & UCP_RNDV_IS_RECV)) {
+        return ucp_share_is_open(rndv->share);
+    }
     /* What was asked for before, and comes later, has to go first? */
     return (first != NULL) && !(rndv->flags & UCP_RNDV_IS_RECV) &&
            (ucp_dt_iter_can_seek(&rndv->req->dt) ||
@@ -149,11 +153,15 @@ bool ucp_fragment_is_ready(const struct ucp_rndv *rndv)
 
 ucs_status_t ucp_fragment_step(struct ucp_rndv *rndv)
 {
-    const struct ucp_extent *first    = ucp_extents_first(&rndv->asked);
+    const struct ucp_extent *first;
     struct fragment          fragment = {.rndv = rndv};
     ucs_status_t             status;
 
-    if (!ucp_fragment_is_ready(rndv)) {
+    if (ucp_share_is_open(rndv->share)) {
+        ucp_share_claim(rndv);
+    }
+    first = ucp_extents_first(&rndv->asked);
+    if ((first == NULL) || !ucp_fragment_is_ready(rndv)) {
         return UCS_OK;
     }
     fragment.offset = first->offset;
@@ -223,7 +231,9 @@ static ucs_status_t fragment_receive_ack(void *arg, struct uct_source *source,
     if (rndv == NULL) {
         return UCS_OK;
     }
-    if (!fragment_may_ask(rndv, &ack)) {
+    if (!fragment_may_ask(rndv, &ack) ||
+        ((ack.flags & UCP_WIRE_ACK_SHARED) &&
+         !ucp_share_begin(rndv, ack.offset, ack.length))) {
         ++worker->bad_ids; /* not what we sent */
         return UCS_OK;
     }
@@ -232,7 +242,10 @@ static ucs_status_t fragment_receive_ack(void *arg, struct uct_source *source,
     if (ack.flags & UCP_WIRE_ACK_REFUSED) {
         rndv->ep->refused |= (uint8_t)(1u << rndv->kind);
     }
-    if (ack.length > 0) {
+    if (ack.flags & UCP_WIRE_ACK_SHARED) {
+        rndv->peer_id = ack.receiver_id;
+        ucp_rndv_submit(rndv);
+    } else if (ack.length > 0) {
         fragment_grant(rndv, &ack);
     }
     ucp_rndv_put(rndv);
@@ -343,6 +356,24 @@ void ucp_fragment_want(struct ucp_rndv *rndv, size_t offset, size_t end)
     fragment_ask(rndv);
 }
 
+void ucp_fragment_share(struct ucp_rndv *rndv, size_t offset, size_t end)
+{
+    const struct ucp_wire_ack ack = {
+        .sender_id   = rndv->peer_id,
+        .receiver_id = rndv->req->recv.id,
+        .offset      = offset,
+        .length      = end - offset,
+        .flags       = UCP_WIRE_ACK_SHARED,
+    };
+    ucs_status_t status = ucp_extents_add(&rndv->asked, offset, end);
+
+    if (status != UCS_OK) {
+        ucp_rndv_give_up(rndv, status);
+        return;
+    }
+    fragment_send_ack(rndv->ep, &ack);
+}
+
 /* Did we ask for that, and did it not come? */
 static bool fragment_is_asked(const struct ucp_rndv       *rndv,
                               const struct ucp_wire_piece *wire, size_t length)
@@ -365,6 +396,7 @@ static void fragment_accept(struct ucp_rndv *rndv, size_t offset,
     ucp_worker_count(rndv->ep->worker, UCP_COUNT_FRAGMENT_IN, length);
     (void)ucp_tag_recv_piece(rndv->req, offset, data, length);
     fragment_ask(rndv);
+    ucp_rdma_get_check_end(rndv);
 }
 
 static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
