@@ -39,6 +39,7 @@ struct example_config {
     struct ucs_config_base base;
     unsigned               refuse_percent;
     unsigned               delay;
+    unsigned               devices;
     unsigned               seed;
 };
 

@@ -50,7 +50,7 @@ static void puts_only(struct mock_setup *setup)
 #define GET   RNDV, "UCX_RNDV_SCHEME", "get_zcopy"
 #define PUT   RNDV, "UCX_RNDV_SCHEME", "put_zcopy"
 #define PPLN  RNDV, "UCX_RNDV_SCHEME", "put_ppln"
-#define RAILS "UCX_MAX_RNDV_RAILS", "4"
+#define RAILS "UCX_MAX_RNDV_RAILS", "4", "UCX_MIN_RNDV_CHUNK_SIZE", "4k"
 
 enum { BYTES = 60000 };
 

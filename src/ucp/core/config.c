@@ -45,6 +45,12 @@ static const struct ucs_config_entry config_entries[] = {
          .offset       = offsetof(struct ucp_context_config, rndv_rails_max),
          .type         = UCS_CONFIG_TYPE_UINT,
          .doc = "Lanes that share the bytes of a large message, 1 to 4."},
+        {.name         = "MIN_RNDV_CHUNK_SIZE",
+         .default_text = "16k",
+         .offset       = offsetof(struct ucp_context_config, rndv_share_bytes),
+         .type         = UCS_CONFIG_TYPE_SIZE,
+         .doc = "A lane that would carry less than this of a large message is "
+                "left out: small messages go over one."},
         {.name         = "RNDV_PIPELINE_SEND_LENGTH",
          .default_text = "128k",
          .offset       = offsetof(struct ucp_context_config, rndv_send_bytes),

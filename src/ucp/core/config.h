@@ -29,6 +29,7 @@ struct ucp_context_config {
     struct ucs_config_threshold zcopy_threshold;
     int                         rndv_scheme; /* enum ucp_rndv_scheme */
     unsigned                    rndv_rails_max;
+    size_t                      rndv_share_bytes;
     size_t                      rndv_fragment_bytes;
     size_t                      rndv_send_bytes;
     unsigned                    rndv_depth;

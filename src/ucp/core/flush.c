@@ -13,6 +13,7 @@
 
 /* base         completion of the lane's flush
  * request      to find the request from base
+ * lane         that is flushed; those before are
  * closes       the endpoint ends when the flush is done
  * A close that waits is watched:
  * link         in worker->closes
@@ -22,6 +23,7 @@
 struct flush_state {
     struct uct_req      base;
     struct ucp_request *request;
+    uint8_t             lane;
     bool                closes;
     bool                is_watched;
     struct ucs_list     link;
@@ -126,18 +128,49 @@ static void close_finish(struct ucp_ep *ep)
     }
 }
 
+/* Flush one lane after the other. */
+static ucs_status_t flush_lanes(struct ucp_request *req)
+{
+    struct flush_state       *state  = flush_state(req);
+    const struct ucp_ep      *ep     = req->send.ep;
+    ucs_status_t              status = UCS_OK;
+
+    for (; (status == UCS_OK) && (state->lane < ucp_ep_lane_count(ep));
+         state->lane += (status == UCS_OK)) {
+        if ((state->lane == 0) || ep->lanes[state->lane].is_used) {
+            status = uct_ep_flush(ep->lanes[state->lane].uct_ep, &state->base,
+                                  UCT_FLAG_PENDING);
+        }
+    }
+    return status;
+}
+
 static void flush_done(struct uct_req *self)
 {
     struct flush_state *state =
             ucs_container_of(self, struct flush_state, base);
-    struct ucp_request *req = state->request;
+    struct ucp_request *req    = state->request;
+    struct ucp_ep      *ep     = req->send.ep;
+    ucs_status_t        status = self->status;
 
+    if (status == UCS_OK) {
+        ++state->lane;
+        status = flush_lanes(req);
+    }
+    if (status == UCS_INPROGRESS) {
+        return;
+    }
+    if (status == UCS_ERR_WOULD_BLOCK) {
+        ucs_queue_push_head(&ep->messages, &req->send.queue);
+        ucp_ep_drain(ep);
+        return;
+    }
     if (state->closes) {
         close_unwatch(state);
         close_finish(req->send.ep);
     }
     ucp_request_hush(req);
-    ucp_request_complete_send(req, self->status);
+    ucp_request_complete_send(req, status);
 }
 
 static ucs_status_t flush_step(struct ucp_request *req)
@@ -152,7 +185,7 @@ static ucs_status_t flush_step(struct ucp_request *req)
     }
     state->base.cb = flush_done;
     state->request = req;
-    status = uct_ep_flush(ep->message_ep, &state->base, UCT_FLAG_PENDING);
+    status         = flush_lanes(req);
     if ((status == UCS_OK) && state->closes) {
         close_unwatch(state);
         close_finish(ep);
@@ -189,6 +222,7 @@ static void flush_prepare(struct ucp_ep *ep, struct ucp_request *req,
     req->send.tag            = 0;
     flush_state(req)->closes     = closes;
     flush_state(req)->is_watched = false;
+    flush_state(req)->lane       = 0;
     ucp_dt_iter_init_contig(&req->dt, NULL, 0);
 }
 
@@ -375,9 +409,14 @@ void ucp_close_force(struct ucp_ep *ep)
     bool               is_heard = (source != NULL) &&
                     (ep->failed == UCS_OK) && !close_is_loop(ep);
 
+    struct ucp_peer_rails *rails = ep->rails;
+
     ep->flags |= UCP_EP_CLOSING;
+    ep->rails = is_heard ? NULL : rails;
     ucp_ep_detach(ep, UCS_ERR_CANCELED);
     if (is_heard) {
+        ep->rails = rails;
         ucp_peer_stand_in(ep, source);
+        ucp_peer_rails_drop(ep); /* if none stands in */
     }
 }

@@ -3,10 +3,12 @@
 #include "ucp/proto/fragment.h"
 
 #include "ucp/core/worker.h"
+#include "ucp/proto/rails.h"
 #include "ucp/proto/rdma_piece.h"
 #include "ucp/proto/rdma_shared.h"
 #include "ucp/proto/wire.h"
 #include "ucp/tag/recv.h"
+#include "ucp/wireup/peer.h"
 
 /* ---- the sender ---- */
 
@@ -22,6 +24,19 @@ struct fragment {
 static const struct uct_iface_attr *fragment_attr(const struct fragment *fragment)
 {
     return &fragment->rndv->ep->config->lanes[fragment->lane].model.attr;
+}
+
+enum {
+    /* Where lanes share a message, a fragment has no more than this, so that
+     * none has much to do when the others are done (guess). */
+    FRAGMENT_SHARED_BYTES_MAX = 64 << 10,
+};
+
+/* On the message lane it may overtake: the peer knows that lane. */
+static unsigned fragment_flags(const struct fragment *fragment)
+{
+    return UCT_FLAG_PENDING |
+           ((fragment->lane == 0) ? UCT_FLAG_ANY_ORDER : 0u);
 }
 
 /* It is sent. */
@@ -63,7 +78,7 @@ static ucs_status_t fragment_send_bcopy(struct fragment *fragment)
                                  UCP_WIRE_FRAG_BYTES);
     packed = uct_ep_am_bcopy(lane, UCP_AM_FRAG, fragment_pack, fragment,
                              UCP_WIRE_FRAG_BYTES + fragment->room,
-                             UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER |
+                             fragment_flags(fragment) |
                                  UCT_FLAG_HEADER(UCP_WIRE_FRAG_BYTES));
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
@@ -109,8 +124,7 @@ static ucs_status_t fragment_send_zcopy(struct fragment *fragment)
     ucp_rndv_get(rndv);
     status = uct_ep_am_zcopy(rndv->ep->lanes[fragment->lane].uct_ep,
                              UCP_AM_FRAG, header, sizeof(header), iov, count,
-                             &piece->base,
-                             UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER);
+                             &piece->base, fragment_flags(fragment));
     if (status != UCS_INPROGRESS) {
         --rndv->in_flight; /* not the last one: the step holds another */
         ucs_mpool_put(piece);
@@ -151,23 +165,63 @@ bool ucp_fragment_is_ready(const struct ucp_rndv *rndv)
             (first->offset == rndv->req->dt.offset));
 }
 
+/* The lanes that share this message's fragments; found once. */
+static uint32_t fragment_lanes(struct ucp_rndv *rndv)
+{
+    const struct ucp_ep_config *config = rndv->ep->config;
+    uint32_t                    lanes  = 0;
+
+    if (rndv->by_rdma.lanes == 0) {
+        for (unsigned i = 0; i < config->lane_count; ++i) {
+            lanes |= ucp_rail_can_send(&config->lanes[i].model) ?
+                         UINT32_C(1) << i :
+                         0;
+        }
+        rndv->by_rdma.lanes = ucp_rails_for(
+            config->lanes, lanes, UCP_RAIL_SEND, rndv->req->dt.length,
+            rndv->ep->worker->context->config.rndv_share_bytes);
+    }
+    return rndv->by_rdma.lanes;
+}
+
+/* Send the next fragment over a lane. */
+static ucs_status_t fragment_send(struct ucp_rndv *rndv, unsigned lane)
+{
+    const struct ucp_extent *first    = ucp_extents_first(&rndv->asked);
+    size_t                   room     = first->end - first->offset;
+    struct fragment          fragment = {
+                 .rndv = rndv, .lane = lane, .offset = first->offset, .room = room};
+    ucs_status_t status = ucp_peer_announce_rail(rndv->ep, lane);
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    if (rndv->by_rdma.lanes != (UINT32_C(1) << lane)) {
+        fragment.room = ucs_min(room, (size_t)FRAGMENT_SHARED_BYTES_MAX);
+    }
+    return fragment_uses_zcopy(&fragment) ? fragment_send_zcopy(&fragment) :
+                                            fragment_send_bcopy(&fragment);
+}
+
 ucs_status_t ucp_fragment_step(struct ucp_rndv *rndv)
 {
-    const struct ucp_extent *first;
-    struct fragment          fragment = {.rndv = rndv};
-    ucs_status_t             status;
+    ucs_status_t status = UCS_ERR_WOULD_BLOCK;
+    uint32_t     lanes;
+    unsigned     lane;
 
     if (ucp_share_is_open(rndv->share)) {
         ucp_share_claim(rndv);
     }
-    first = ucp_extents_first(&rndv->asked);
-    if ((first == NULL) || !ucp_fragment_is_ready(rndv)) {
+    if ((rndv->asked.bytes == 0) || !ucp_fragment_is_ready(rndv)) {
         return UCS_OK;
     }
-    fragment.offset = first->offset;
-    fragment.room   = first->end - first->offset;
-    status = fragment_uses_zcopy(&fragment) ? fragment_send_zcopy(&fragment) :
-                                              fragment_send_bcopy(&fragment);
+    lanes = fragment_lanes(rndv);
+    while ((lanes != 0) && (status == UCS_ERR_WOULD_BLOCK)) {
+        lane   = ucp_rails_next(rndv->ep->config->lanes, lanes, UCP_RAIL_SEND,
+                                rndv->by_rdma.lane_bytes);
+        status = fragment_send(rndv, lane);
+        lanes &= ~(UINT32_C(1) << lane);
+    }
     if (status == UCS_OK) {
         return ucp_fragment_is_ready(rndv) ? UCP_STEP_TURN_DONE : UCS_OK;
     }

@@ -13,6 +13,11 @@
 
 #include "ucp/core/ep.h"
 
+enum {
+    /* More than what is sent about a rail, and before a fragment. */
+    UCP_RAIL_BCOPY_BYTES_MIN = 64,
+};
+
 /* What the lanes are to do. */
 enum ucp_rail_use {
     UCP_RAIL_PUT,
@@ -23,6 +28,13 @@ enum ucp_rail_use {
 /* Bytes per second; 0: it cannot. */
 double ucp_rail_bandwidth(const struct ucp_lane_model *model,
                           enum ucp_rail_use            use);
+
+/* Can fragments go over it? */
+static inline bool ucp_rail_can_send(const struct ucp_lane_model *model)
+{
+    return (model->transport->am_bcopy != NULL) &&
+           (model->attr.am.bcopy_bytes_max > UCP_RAIL_BCOPY_BYTES_MIN);
+}
 
 /* Of those lanes, the ones that are worth using for so many bytes. */
 uint32_t ucp_rails_for(const struct ucp_lane_row *rows, uint32_t lanes,

@@ -31,6 +31,10 @@ static inline struct uct_ep *ucp_piece_ep(const struct ucp_piece *piece)
     return piece->rndv->ep->lanes[piece->lane].uct_ep;
 }
 
+/* Those of the lanes that are worth using for so many bytes (rails.h). */
+uint32_t ucp_rdma_worth(const struct ucp_rndv *rndv, uint32_t lanes,
+                        enum ucp_rdma_op op, size_t length);
+
 /* The lane that has the smallest part of what it should have by now. */
 unsigned ucp_rdma_next_lane(const struct ucp_rndv *rndv, uint32_t lanes,
                             enum ucp_rdma_op op);

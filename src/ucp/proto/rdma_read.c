@@ -35,7 +35,8 @@ void ucp_rdma_get(struct ucp_rndv *rndv, uint32_t lanes, size_t offset,
                   size_t end)
 {
     rndv->rdma                = (struct ucp_range){offset, end};
-    rndv->by_rdma.lanes       = lanes;
+    rndv->by_rdma.lanes = ucp_rdma_worth(rndv, lanes, UCP_RDMA_GET,
+                                         end - offset);
     rndv->by_rdma.total       = end - offset;
     rndv->by_rdma.piece_bytes = 0;
     ucp_rndv_submit(rndv);
@@ -194,7 +195,8 @@ void ucp_rdma_grant(struct ucp_rndv *rndv, uint32_t lanes,
                     unsigned depth)
 {
     rndv->rdma                = *range;
-    rndv->by_rdma.lanes       = lanes;
+    rndv->by_rdma.lanes       = ucp_rdma_worth(rndv, lanes, UCP_RDMA_PUT,
+                                               range->end - range->offset);
     rndv->by_rdma.total       = range->end - range->offset;
     rndv->by_rdma.piece_bytes = piece_bytes;
     rndv->by_rdma.depth       = depth;
