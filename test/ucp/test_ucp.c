@@ -52,6 +52,7 @@ static const struct test_suite *const suites[] = {
     &rdma_get_suite,
     &rdma_pipeline_suite,
     &rdma_put_suite,
+    &rdma_shared_suite,
     &request_suite,
     &rkey_suite,
     &rkey_wire_suite,

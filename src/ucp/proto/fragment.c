@@ -184,10 +184,10 @@ static uint32_t fragment_lanes(struct ucp_rndv *rndv)
     return rndv->by_rdma.lanes;
 }
 
-/* Send the next fragment over a lane. */
-static ucs_status_t fragment_send(struct ucp_rndv *rndv, unsigned lane)
+/* Send the beginning of what is asked for over a lane. */
+static ucs_status_t fragment_send(struct ucp_rndv         *rndv,
+                                  const struct ucp_extent *first, unsigned lane)
 {
-    const struct ucp_extent *first    = ucp_extents_first(&rndv->asked);
     size_t                   room     = first->end - first->offset;
     struct fragment          fragment = {
                  .rndv = rndv, .lane = lane, .offset = first->offset, .room = room};
@@ -205,21 +205,23 @@ static ucs_status_t fragment_send(struct ucp_rndv *rndv, unsigned lane)
 
 ucs_status_t ucp_fragment_step(struct ucp_rndv *rndv)
 {
-    ucs_status_t status = UCS_ERR_WOULD_BLOCK;
-    uint32_t     lanes;
-    unsigned     lane;
+    ucs_status_t             status = UCS_ERR_WOULD_BLOCK;
+    const struct ucp_extent *first;
+    uint32_t                 lanes;
+    unsigned                 lane;
 
     if (ucp_share_is_open(rndv->share)) {
         ucp_share_claim(rndv);
     }
-    if ((rndv->asked.bytes == 0) || !ucp_fragment_is_ready(rndv)) {
+    first = ucp_extents_first(&rndv->asked);
+    if ((first == NULL) || !ucp_fragment_is_ready(rndv)) {
         return UCS_OK;
     }
     lanes = fragment_lanes(rndv);
     while ((lanes != 0) && (status == UCS_ERR_WOULD_BLOCK)) {
         lane   = ucp_rails_next(rndv->ep->config->lanes, lanes, UCP_RAIL_SEND,
                                 rndv->by_rdma.lane_bytes);
-        status = fragment_send(rndv, lane);
+        status = fragment_send(rndv, first, lane);
         lanes &= ~(UINT32_C(1) << lane);
     }
     if (status == UCS_OK) {

@@ -15,7 +15,7 @@
  * Neither waits for a piece that the other has not claimed. R begins to read
  * when nothing has come for some microseconds, and stops when something comes:
  * two processors that copy through chunks are faster than one in the kernel,
- * one in the kernel is faster than nobody (docs/adr/0026). A sender that
+ * one in the kernel is faster than nobody (docs/adr/0028). A sender that
  * closes gives the word back; what R has read by then counts, what it reads
  * then does not. */
 #include "ucp/proto/rdma_shared.h"
@@ -73,8 +73,8 @@ static struct ucp_share *shared_create(struct ucp_rndv *rndv, unsigned lane,
     struct ucp_share *share = ucs_mpool_get(&rndv->ep->worker->share_pool);
 
     if (share != NULL) {
-        *share      = (struct ucp_share){
-                 .rndv = rndv, .lane = lane, .name = name, .word = word};
+        *share = (struct ucp_share){
+            .rndv = rndv, .lane = lane, .name = name, .word = word};
         rndv->share = share;
         ucs_list_init(&share->link);
     }
@@ -168,20 +168,23 @@ static bool shared_take_word(struct ucp_rndv *rndv, uint32_t lanes)
     return false;
 }
 
+static const char *shared_obstacle(const struct ucp_ep *ep)
+{
+    return ucp_rdma_obstacle(ep, UCP_RNDV_SHARED, UCP_RDMA_GET);
+}
+
 static ucs_status_t shared_step(struct ucp_request *req)
 {
     uint8_t head[SHARED_HEAD_BYTES + UCP_RDMA_HEAD_BYTES_MAX];
     size_t  room = req->send.ep->config->lane.attr.am.bcopy_bytes_max -
                   UCP_WIRE_RNDV_BYTES;
-    struct ucp_rndv_start start = {.am_id = UCP_AM_RGET,
-                                   .kind  = UCP_RNDV_SHARED,
-                                   .head  = head};
+    struct ucp_rndv_start start = {
+        .am_id = UCP_AM_RGET, .kind = UCP_RNDV_SHARED, .head = head};
     uint32_t         lanes = ucp_rdma_peer_lanes(req->send.ep, UCP_RDMA_GET);
     struct ucp_rndv *rndv;
     ucs_status_t     status;
 
-    if ((req->send.id == 0) &&
-        (ucp_rndv_is_refused(req, UCP_RNDV_SHARED) || (lanes == 0))) {
+    if ((req->send.id == 0) && (shared_obstacle(req->send.ep) != NULL)) {
         return ucp_rndv_fall_back(req);
     }
     status = ucp_rndv_open(req, &rndv);
@@ -218,7 +221,7 @@ bool ucp_share_begin(struct ucp_rndv *rndv, size_t offset, size_t length)
 
 void ucp_share_claim(struct ucp_rndv *rndv)
 {
-    struct ucp_share *share = rndv->share;
+    struct ucp_share *share  = rndv->share;
     size_t            wanted = rndv->ep->config->lane.attr.am.bcopy_bytes_max;
     size_t            end;
     ucs_status_t      status = UCS_OK;
@@ -247,16 +250,13 @@ void ucp_share_claim(struct ucp_rndv *rndv)
 static struct ucp_share *shared_find_word(struct ucp_rndv *rndv,
                                           const uint8_t *head, uint32_t lanes)
 {
-    uint64_t          name = ucs_get_le64(head + 4);
-    int               lane = ucp_rdma_find_lane(rndv->ep, lanes,
-                                                ucs_get_le32(head));
-    _Atomic uint64_t *word = (lane < 0) ?
-                                 NULL :
-                                 ucti_ep_claim(rndv->ep->lanes[lane].uct_ep,
-                                               name);
+    uint64_t name = ucs_get_le64(head + 4);
+    int      lane = ucp_rdma_find_lane(rndv->ep, lanes, ucs_get_le32(head));
+    _Atomic uint64_t *word =
+        (lane < 0) ? NULL : ucti_ep_claim(rndv->ep->lanes[lane].uct_ep, name);
 
-    return (word == NULL) ? NULL :
-                            shared_create(rndv, (unsigned)lane, name, word);
+    return (word == NULL) ? NULL
+                          : shared_create(rndv, (unsigned)lane, name, word);
 }
 
 static ucs_status_t shared_answer(struct ucp_rndv          *rndv,
@@ -273,9 +273,9 @@ static ucs_status_t shared_answer(struct ucp_rndv          *rndv,
         (arrival->head_length < SHARED_HEAD_BYTES)) {
         return UCS_ERR_UNSUPPORTED;
     }
-    lanes = ucp_rdma_head_decode(rndv, head + SHARED_HEAD_BYTES,
-                                 arrival->head_length - SHARED_HEAD_BYTES,
-                                 lanes);
+    lanes =
+        ucp_rdma_head_decode(rndv, head + SHARED_HEAD_BYTES,
+                             arrival->head_length - SHARED_HEAD_BYTES, lanes);
     lanes = ucp_rdma_register_local(rndv, lanes);
     share = (lanes == 0) ? NULL : shared_find_word(rndv, head, lanes);
     if (share == NULL) {
@@ -301,9 +301,9 @@ static bool shared_claim_back(struct ucp_share *share)
     if (value == 0) {
         return false;
     }
-    begin = share->first +
-            (share->count - 1 - shared_back(value)) * share->unit;
-    end   = ucs_min(begin + share->unit, share->end);
+    begin =
+        share->first + (share->count - 1 - shared_back(value)) * share->unit;
+    end = ucs_min(begin + share->unit, share->end);
     if (!ucp_extents_have(&rndv->asked, begin, end) ||
         (ucp_extents_remove(&rndv->asked, begin, end) != UCS_OK)) {
         ++rndv->ep->worker->bad_ids; /* the peer plays with the word */
@@ -351,13 +351,15 @@ unsigned ucp_shares_look(struct ucp_worker *worker)
 }
 
 const struct ucp_proto ucp_rdma_shared_proto = {
-    .name    = "rndv/rdma_shared",
-    .summary = "ask first, then the sender sends and the receiver reads what "
-               "it does not send",
-    .setting = "UCX_RNDV_SCHEME",
-    .offer   = shared_offer,
-    .step    = shared_step,
-    .abort   = ucp_rndv_abort_send,
-    .answer  = shared_answer,
-    .kind    = UCP_RNDV_SHARED,
+    .name     = "rndv/rdma_shared",
+    .summary  = "ask first, then the sender sends and the receiver reads what "
+                "it does not send",
+    .setting  = "UCX_RNDV_SCHEME",
+    .offer    = shared_offer,
+    .step     = shared_step,
+    .abort    = ucp_rndv_abort_send,
+    .answer   = shared_answer,
+    .kind     = UCP_RNDV_SHARED,
+    .answers  = UCP_DT_BIT(UCP_DT_CONTIG),
+    .obstacle = shared_obstacle,
 };

@@ -57,9 +57,8 @@ void ucp_share_claim(struct ucp_rndv *rndv);
 /* Is the word still this message's? If not, S has let go of its buffer. */
 static inline bool ucp_share_is_valid(const struct ucp_share *share)
 {
-    return uct_claim_is_current(share->name,
-                                atomic_load_explicit(share->word,
-                                                     memory_order_acquire));
+    return uct_claim_is_current(
+        share->name, atomic_load_explicit(share->word, memory_order_acquire));
 }
 
 /* R: outside of callbacks: read where nothing comes. @return events. */
