@@ -47,6 +47,8 @@ static const struct test_suite *const suites[] = {
     &protos_suite,
     &recv_suite,
     &reg_cache_suite,
+    &registration_suite,
+    &registration_time_suite,
     &rails_suite,
     &rails_wire_suite,
     &rdma_get_suite,
