@@ -2,6 +2,8 @@
 /* ucp/proto/eager.c - what the eager protocols share. */
 #include "ucp/proto/eager.h"
 
+#include "ucp/proto/rails.h"
+
 const char ucp_eager_sync_reason[] =
     "a synchronous message must be answered by the receiver";
 
@@ -56,15 +58,30 @@ static double eager_stream_byte_s(const struct uct_iface_attr *attr,
                : ucs_max(lane_s, (copies - 1) * ucp_copy_s_per_byte);
 }
 
+/* The message lane, as fast as all that share its fragments. */
+static struct uct_iface_attr eager_rails(const struct ucp_query *query)
+{
+    struct uct_iface_attr attr = query->lane->attr;
+
+    for (unsigned i = 1; i < query->row_count; ++i) {
+        attr.cost.bandwidth_Bps +=
+            ucp_rail_can_send(&query->rows[i].model)
+                ? ucp_rail_bandwidth(&query->rows[i].model, UCP_RAIL_SEND)
+                : 0;
+    }
+    return attr;
+}
+
 ucs_status_t ucp_offer_fragments(const struct ucp_query *query,
                                  size_t bytes_first, size_t bytes_last,
                                  unsigned copies, struct ucp_offer *offer_p)
 {
-    const struct uct_iface_attr *attr = &query->lane->attr;
+    const struct uct_iface_attr *attr  = &query->lane->attr;
+    const struct uct_iface_attr  rails = eager_rails(query);
     const size_t first  = attr->am.bcopy_bytes_max - UCP_WIRE_RNDV_BYTES;
     const double base_s = 3 * attr->cost.latency_s + 6 * attr->cost.overhead_s;
     const double byte_s = ucp_am_byte_s(attr, copies);
-    const double more_s = eager_stream_byte_s(attr, copies) +
+    const double more_s = eager_stream_byte_s(&rails, copies) +
                           2 * attr->cost.overhead_s / (double)first;
     const struct ucs_linear more =
         ucs_linear(base_s + (byte_s - more_s) * (double)first, more_s);

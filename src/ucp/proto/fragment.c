@@ -31,13 +31,6 @@ enum {
     FRAGMENT_SHARED_BYTES_MAX = 64 << 10,
 };
 
-/* On the message lane it may overtake: the peer knows that lane. */
-static unsigned fragment_flags(const struct fragment *fragment)
-{
-    return UCT_FLAG_PENDING |
-           ((fragment->lane == 0) ? UCT_FLAG_ANY_ORDER : 0u);
-}
-
 /* It is sent. */
 static void fragment_account(const struct fragment *fragment, size_t length)
 {
@@ -77,7 +70,7 @@ static ucs_status_t fragment_send_bcopy(struct fragment *fragment)
                                  UCP_WIRE_FRAG_BYTES);
     packed = uct_ep_am_bcopy(lane, UCP_AM_FRAG, fragment_pack, fragment,
                              UCP_WIRE_FRAG_BYTES + fragment->room,
-                             fragment_flags(fragment) |
+                             UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER |
                                  UCT_FLAG_HEADER(UCP_WIRE_FRAG_BYTES));
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
@@ -123,7 +116,8 @@ static ucs_status_t fragment_send_zcopy(struct fragment *fragment)
     ucp_rndv_get(rndv);
     status = uct_ep_am_zcopy(rndv->ep->lanes[fragment->lane].uct_ep,
                              UCP_AM_FRAG, header, sizeof(header), iov, count,
-                             &piece->base, fragment_flags(fragment));
+                             &piece->base,
+                             UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER);
     if (status != UCS_INPROGRESS) {
         --rndv->in_flight; /* not the last one: the step holds another */
         ucs_mpool_put(piece);
@@ -271,7 +265,7 @@ static ucs_status_t fragment_receive_ack(void *arg, struct uct_source *source,
 
     (void)flags;
     if (!ucp_wire_ack_decode(data, length, &ack)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "an ACK");
         return UCS_OK;
     }
     rndv = ucp_rndv_answered(worker, source->user, ack.sender_id);
@@ -279,7 +273,7 @@ static ucs_status_t fragment_receive_ack(void *arg, struct uct_source *source,
         return UCS_OK;
     }
     if (!fragment_may_ask(rndv, &ack)) {
-        ++worker->bad_ids; /* not what we sent */
+        ucp_worker_drop(worker, source->user, "an ACK");
         return UCS_OK;
     }
     ucp_rndv_get(rndv);
@@ -431,7 +425,7 @@ static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
 
     (void)flags;
     if (!ucp_wire_piece_decode(data, length, &wire)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a FRAG");
         return UCS_OK;
     }
     rndv = ucp_rndv_receiving(worker, source->user, wire.id);
@@ -440,7 +434,7 @@ static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
     }
     length -= UCP_WIRE_FRAG_BYTES;
     if (!fragment_is_asked(rndv, &wire, length)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a FRAG");
         return UCS_OK;
     }
     ucp_rndv_get(rndv);
