@@ -42,6 +42,7 @@ extern const struct test_suite mem_suite;
 extern const struct test_suite odd_suite;
 extern const struct test_suite op_suite;
 extern const struct test_suite peer_suite;
+extern const struct test_suite peer_rails_suite;
 extern const struct test_suite pipeline_send_suite;
 extern const struct test_suite processes_suite;
 extern const struct test_suite protos_suite;

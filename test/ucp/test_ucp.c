@@ -42,6 +42,7 @@ static const struct test_suite *const suites[] = {
     &odd_suite,
     &op_suite,
     &peer_suite,
+    &peer_rails_suite,
     &pipeline_send_suite,
     &processes_suite,
     &protos_suite,

@@ -174,20 +174,23 @@ static uint32_t fragment_lanes(struct ucp_rndv *rndv)
     return rndv->by_rdma.lanes;
 }
 
-/* Send the next fragment over a lane. */
-static ucs_status_t fragment_send(struct ucp_rndv *rndv, unsigned lane)
+/* Send the beginning of an extent over a lane. */
+static ucs_status_t fragment_send(struct ucp_rndv         *rndv,
+                                  const struct ucp_extent *extent,
+                                  unsigned                 lane)
 {
-    const struct ucp_extent *first    = ucp_extents_first(&rndv->asked);
-    size_t                   room     = first->end - first->offset;
-    struct fragment          fragment = {
-                 .rndv = rndv, .lane = lane, .offset = first->offset, .room = room};
-    ucs_status_t status = ucp_peer_announce_rail(rndv->ep, lane);
+    struct fragment fragment = {.rndv   = rndv,
+                                .lane   = lane,
+                                .offset = extent->offset,
+                                .room   = extent->end - extent->offset};
+    ucs_status_t    status   = ucp_peer_announce_rail(rndv->ep, lane);
 
     if (status != UCS_OK) {
         return status;
     }
     if (rndv->by_rdma.lanes != (UINT32_C(1) << lane)) {
-        fragment.room = ucs_min(room, (size_t)FRAGMENT_SHARED_BYTES_MAX);
+        fragment.room =
+            ucs_min(fragment.room, (size_t)FRAGMENT_SHARED_BYTES_MAX);
     }
     return fragment_uses_zcopy(&fragment) ? fragment_send_zcopy(&fragment) :
                                             fragment_send_bcopy(&fragment);
@@ -195,18 +198,19 @@ static ucs_status_t fragment_send(struct ucp_rndv *rndv, unsigned lane)
 
 ucs_status_t ucp_fragment_step(struct ucp_rndv *rndv)
 {
-    ucs_status_t status = UCS_ERR_WOULD_BLOCK;
-    uint32_t     lanes;
-    unsigned     lane;
+    const struct ucp_extent *first  = ucp_extents_first(&rndv->asked);
+    ucs_status_t             status = UCS_ERR_WOULD_BLOCK;
+    uint32_t                 lanes;
+    unsigned                 lane;
 
-    if (!ucp_fragment_is_ready(rndv)) {
+    if ((first == NULL) || !ucp_fragment_is_ready(rndv)) {
         return UCS_OK;
     }
     lanes = fragment_lanes(rndv);
     while ((lanes != 0) && (status == UCS_ERR_WOULD_BLOCK)) {
         lane   = ucp_rails_next(rndv->ep->config->lanes, lanes, UCP_RAIL_SEND,
                                 rndv->by_rdma.lane_bytes);
-        status = fragment_send(rndv, lane);
+        status = fragment_send(rndv, first, lane);
         lanes &= ~(UINT32_C(1) << lane);
     }
     if (status == UCS_OK) {
