@@ -50,6 +50,8 @@ static const struct test_suite *const suites[] = {
     &reg_cache_suite,
     &rails_suite,
     &rails_wire_suite,
+    &registration_suite,
+    &registration_time_suite,
     &rdma_get_suite,
     &rdma_pipeline_suite,
     &rdma_put_suite,
