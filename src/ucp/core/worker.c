@@ -344,6 +344,22 @@ unsigned ucp_worker_poll(struct ucp_worker *worker)
     return count;
 }
 
+void ucp_worker_drop(struct ucp_worker *worker, const struct ucp_ep *ep,
+                     const char *what)
+{
+    char text[128] = "a stranger";
+
+    ++worker->bad_ids;
+    if (ucs_log_is_enabled(UCS_LOG_LEVEL_DIAG)) {
+        if (ep != NULL) {
+            (void)ucp_ep_describe(ep, text, sizeof(text));
+        }
+        ucs_log_limited(UCS_LOG_LEVEL_DIAG,
+                        "%s of %s is dropped: late, repeated, or damaged", what,
+                        text);
+    }
+}
+
 struct ucp_request *ucp_worker_request_of_id(struct ucp_worker   *worker,
                                              const struct ucp_ep *ep,
                                              uint64_t             id)

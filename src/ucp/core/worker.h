@@ -142,6 +142,13 @@ const struct ucp_ep_config *
 ucp_worker_ep_config(struct ucp_worker *worker, const unsigned *iface_indices,
                      unsigned count);
 
+/* A message makes no sense: late, damaged or forged. It is dropped, counted,
+ * and named in one line.
+ * @param ep    Who it claims to be from, or NULL.
+ * @param what  "an ACK". */
+void ucp_worker_drop(struct ucp_worker *worker, const struct ucp_ep *ep,
+                     const char *what);
+
 /* The request that a message names.
  * @return NULL, counted, when the id is stale, forged, or not of that ep. */
 struct ucp_request *ucp_worker_request_of_id(struct ucp_worker   *worker,

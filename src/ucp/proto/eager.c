@@ -2,6 +2,8 @@
 /* ucp/proto/eager.c - what the eager protocols share. */
 #include "ucp/proto/eager.h"
 
+#include "ucp/proto/rails.h"
+
 const char ucp_eager_sync_reason[] =
     "a synchronous message must be answered by the receiver";
 
@@ -56,6 +58,20 @@ static double eager_stream_byte_s(const struct uct_iface_attr *attr,
                : ucs_max(lane_s, (copies - 1) * ucp_copy_s_per_byte);
 }
 
+/* The message lane, as fast as all that share its fragments. */
+static struct uct_iface_attr eager_rails(const struct ucp_query *query)
+{
+    struct uct_iface_attr attr = query->lane->attr;
+
+    for (unsigned i = 1; i < query->row_count; ++i) {
+        attr.cost.bandwidth_Bps +=
+            ucp_rail_can_send(&query->rows[i].model)
+                ? ucp_rail_bandwidth(&query->rows[i].model, UCP_RAIL_SEND)
+                : 0;
+    }
+    return attr;
+}
+
 /* A message that asks first, its first fragment in it. */
 static struct ucs_linear eager_first_cost(const struct ucp_query *query,
                                           unsigned                copies)
@@ -75,9 +91,10 @@ struct ucs_linear ucp_fragments_cost(const struct ucp_query *query,
                                      unsigned                copies)
 {
     const struct uct_iface_attr *attr  = &query->lane->attr;
+    const struct uct_iface_attr  rails = eager_rails(query);
     const double                 bytes = (double)eager_first_bytes(query);
     struct ucs_linear            first = eager_first_cost(query, copies);
-    const double                 more_s = eager_stream_byte_s(attr, copies) +
+    const double                 more_s = eager_stream_byte_s(&rails, copies) +
                                           2 * attr->cost.overhead_s / bytes;
 
     return ucs_linear(first.base_s + (first.per_byte_s - more_s) * bytes,

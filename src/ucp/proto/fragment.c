@@ -32,13 +32,6 @@ enum {
     FRAGMENT_SHARED_BYTES_MAX = 64 << 10,
 };
 
-/* On the message lane it may overtake: the peer knows that lane. */
-static unsigned fragment_flags(const struct fragment *fragment)
-{
-    return UCT_FLAG_PENDING |
-           ((fragment->lane == 0) ? UCT_FLAG_ANY_ORDER : 0u);
-}
-
 /* It is sent. */
 static void fragment_account(const struct fragment *fragment, size_t length)
 {
@@ -78,7 +71,7 @@ static ucs_status_t fragment_send_bcopy(struct fragment *fragment)
                                  UCP_WIRE_FRAG_BYTES);
     packed = uct_ep_am_bcopy(lane, UCP_AM_FRAG, fragment_pack, fragment,
                              UCP_WIRE_FRAG_BYTES + fragment->room,
-                             fragment_flags(fragment) |
+                             UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER |
                                  UCT_FLAG_HEADER(UCP_WIRE_FRAG_BYTES));
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
@@ -124,7 +117,8 @@ static ucs_status_t fragment_send_zcopy(struct fragment *fragment)
     ucp_rndv_get(rndv);
     status = uct_ep_am_zcopy(rndv->ep->lanes[fragment->lane].uct_ep,
                              UCP_AM_FRAG, header, sizeof(header), iov, count,
-                             &piece->base, fragment_flags(fragment));
+                             &piece->base,
+                             UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER);
     if (status != UCS_INPROGRESS) {
         --rndv->in_flight; /* not the last one: the step holds another */
         ucs_mpool_put(piece);
@@ -184,20 +178,23 @@ static uint32_t fragment_lanes(struct ucp_rndv *rndv)
     return rndv->by_rdma.lanes;
 }
 
-/* Send the beginning of what is asked for over a lane. */
+/* Send the beginning of an extent over a lane. */
 static ucs_status_t fragment_send(struct ucp_rndv         *rndv,
-                                  const struct ucp_extent *first, unsigned lane)
+                                  const struct ucp_extent *extent,
+                                  unsigned                 lane)
 {
-    size_t                   room     = first->end - first->offset;
-    struct fragment          fragment = {
-                 .rndv = rndv, .lane = lane, .offset = first->offset, .room = room};
-    ucs_status_t status = ucp_peer_announce_rail(rndv->ep, lane);
+    struct fragment fragment = {.rndv   = rndv,
+                                .lane   = lane,
+                                .offset = extent->offset,
+                                .room   = extent->end - extent->offset};
+    ucs_status_t    status   = ucp_peer_announce_rail(rndv->ep, lane);
 
     if (status != UCS_OK) {
         return status;
     }
     if (rndv->by_rdma.lanes != (UINT32_C(1) << lane)) {
-        fragment.room = ucs_min(room, (size_t)FRAGMENT_SHARED_BYTES_MAX);
+        fragment.room =
+            ucs_min(fragment.room, (size_t)FRAGMENT_SHARED_BYTES_MAX);
     }
     return fragment_uses_zcopy(&fragment) ? fragment_send_zcopy(&fragment) :
                                             fragment_send_bcopy(&fragment);
@@ -280,7 +277,7 @@ static ucs_status_t fragment_receive_ack(void *arg, struct uct_source *source,
 
     (void)flags;
     if (!ucp_wire_ack_decode(data, length, &ack)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "an ACK");
         return UCS_OK;
     }
     rndv = ucp_rndv_answered(worker, source->user, ack.sender_id);
@@ -290,7 +287,7 @@ static ucs_status_t fragment_receive_ack(void *arg, struct uct_source *source,
     if (!fragment_may_ask(rndv, &ack) ||
         ((ack.flags & UCP_WIRE_ACK_SHARED) &&
          !ucp_share_begin(rndv, ack.offset, ack.length))) {
-        ++worker->bad_ids; /* not what we sent */
+        ucp_worker_drop(worker, source->user, "an ACK");
         return UCS_OK;
     }
     ucp_rndv_get(rndv);
@@ -464,7 +461,7 @@ static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
 
     (void)flags;
     if (!ucp_wire_piece_decode(data, length, &wire)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a FRAG");
         return UCS_OK;
     }
     rndv = ucp_rndv_receiving(worker, source->user, wire.id);
@@ -473,7 +470,7 @@ static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
     }
     length -= UCP_WIRE_FRAG_BYTES;
     if (!fragment_is_asked(rndv, &wire, length)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a FRAG");
         return UCS_OK;
     }
     ucp_rndv_get(rndv);

@@ -223,7 +223,7 @@ void ucp_rdma_grant_fin(struct ucp_rndv           *rndv,
     struct ucp_piece *piece = grant_find(rndv, fin);
 
     if (piece == NULL) {
-        ++rndv->ep->worker->bad_ids;
+        ucp_worker_drop(rndv->ep->worker, rndv->ep, "a FIN");
         return;
     }
     ucs_list_remove(&piece->link);

@@ -306,7 +306,7 @@ static bool shared_claim_back(struct ucp_share *share)
     end = ucs_min(begin + share->unit, share->end);
     if (!ucp_extents_have(&rndv->asked, begin, end) ||
         (ucp_extents_remove(&rndv->asked, begin, end) != UCS_OK)) {
-        ++rndv->ep->worker->bad_ids; /* the peer plays with the word */
+        ucp_worker_drop(rndv->ep->worker, rndv->ep, "a claim");
         return false;
     }
     rndv->rdma  = (struct ucp_range){begin, end};

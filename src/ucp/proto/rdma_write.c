@@ -219,7 +219,7 @@ ucs_status_t ucp_rdma_put_receive(void *arg, struct uct_source *source,
 
     (void)flags;
     if (!ucp_wire_put_decode(data, length, &put)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a PUT");
         return UCS_OK;
     }
     rndv = ucp_rndv_answered(worker, source->user, put.sender_id);
@@ -227,7 +227,7 @@ ucs_status_t ucp_rdma_put_receive(void *arg, struct uct_source *source,
         return UCS_OK;
     }
     if (!put_may(rndv, &put)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a PUT");
         return UCS_OK;
     }
     ucp_rndv_get(rndv);
@@ -247,7 +247,7 @@ void ucp_rdma_get_fin(struct ucp_rndv           *rndv,
         (fin->status != UCS_OK) ||
         (fin->length == 0) || (rndv->by_rdma.read > 0) ||
         (fin->length > rndv->unasked.bytes)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, rndv->ep, "a FIN");
         return;
     }
     ucp_rndv_get(rndv);

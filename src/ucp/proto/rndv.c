@@ -420,7 +420,7 @@ struct ucp_rndv *ucp_rndv_answered(struct ucp_worker *worker,
 
     if ((req == NULL) || (req->flags & UCP_REQUEST_TAG_RECV) ||
         !(rndv_state(req)->rndv->flags & UCP_RNDV_ASKED)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, ep, "an answer");
         return NULL;
     }
     rndv = rndv_state(req)->rndv;
