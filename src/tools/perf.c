@@ -30,6 +30,11 @@ static const struct tool_option perf_option_rows[] = {
      TOOL_OPTION_SECONDS, PERF_FIELD(row_seconds), 1, 3600000, NULL},
     {"iterations", "COUNT", "Iterations per repetition, in place of --time.",
      TOOL_OPTION_COUNT, PERF_FIELD(iterations), 1, 1 << 28, NULL},
+    {"walk", "MIB",
+     "Messages from and into one part after the other of so\n"
+     "many MiB, which then are in no cache. Default: always the\n"
+     "same two buffers.",
+     TOOL_OPTION_COUNT, PERF_FIELD(walk_mib), 1, PERF_WALK_MIB_MAX, NULL},
     {"verify", NULL,
      "Check every byte of messages of every row before it is\n"
      "measured, and the buffers afterwards; see --seed.",
@@ -98,6 +103,8 @@ static bool perf_check(const struct perf_options *options)
         tool_error("--listen and --connect exclude one another");
     } else if (options->csv && options->json) {
         tool_error("--csv and --json exclude one another");
+    } else if ((options->walk_mib > 0) && options->verify) {
+        tool_error("--walk and --verify exclude one another");
     } else if (options->limits && remote) {
         tool_error("--limits needs both processes on this host, started by "
                    "this command; it excludes --listen and --connect");

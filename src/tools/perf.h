@@ -24,6 +24,7 @@ enum perf_limit {
     PERF_WINDOW_MAX      = 4096,
     PERF_REPEAT_MAX      = 1000,
     PERF_PROCS_MAX       = 256,
+    PERF_WALK_MIB_MAX    = 1024,
     PERF_VERIFY_MESSAGES = 2000,     /* per row, if they are small */
     PERF_VERIFY_BYTES    = 32 << 20, /* per row and direction; at 2 GB/s
                                         below 0.1 s */
@@ -69,6 +70,7 @@ struct perf_options {
     uint64_t          window;
     uint64_t          repeat;
     uint64_t          iterations; /* 0: as many as fit in row_seconds */
+    uint64_t          walk_mib;   /* 0: always the same two buffers */
     uint64_t          seed;       /* 0: pick one */
     uint64_t          procs;
     double            row_seconds;
@@ -103,6 +105,8 @@ struct perf_job {
     uint64_t seed;
     uint64_t turn;          /* repetition; the content of measured buffers */
     uint64_t check_buffers; /* with MEASURE: content is checked at the end */
+    uint64_t walk_bytes;    /* with MEASURE: each message from and into the
+                             * next part of so many bytes; 0: the first */
 };
 
 struct perf_result {

@@ -16,7 +16,8 @@ bool perf_job_is_valid(const struct perf_node *node, const struct perf_job *job)
     if ((job->kind >= PERF_JOB_KIND_COUNT) || (job->test >= PERF_TEST_COUNT) ||
         (job->size_bytes > PERF_SIZE_MAX) ||
         (job->iterations > PERF_JOB_ITERATIONS_MAX) || (job->window == 0) ||
-        (job->window > PERF_WINDOW_MAX)) {
+        (job->window > PERF_WINDOW_MAX) ||
+        (job->walk_bytes > node->buffer_bytes)) {
         return false;
     }
     if (job->kind == PERF_JOB_VERIFY) {

@@ -61,14 +61,46 @@ PERF_INLINE ucs_status_t loop_finish(struct perf_node *node,
     return status;
 }
 
+/* Where the next message lies in the buffers: always at the beginning, or one
+ * behind the other, each in pages of its own. */
+struct perf_walk {
+    uint64_t offset;
+    uint64_t step;
+    uint64_t last;
+};
+
+PERF_INLINE struct perf_walk walk_begin(const struct perf_job *job)
+{
+    struct perf_walk walk = {.step =
+                                 (job->size_bytes + 4095) & ~UINT64_C(4095)};
+
+    walk.last = (job->walk_bytes > job->size_bytes)
+                    ? job->walk_bytes - job->size_bytes
+                    : 0;
+    return walk;
+}
+
+PERF_INLINE uint64_t walk_next(struct perf_walk *walk, const bool walks)
+{
+    uint64_t offset = walk->offset;
+
+    if (walks) {
+        walk->offset =
+            (offset + walk->step > walk->last) ? 0 : offset + walk->step;
+    }
+    return offset;
+}
+
 PERF_INLINE ucs_status_ptr_t loop_send(struct perf_node          *node,
                                        const struct perf_job     *job,
                                        const ucp_request_param_t *param,
-                                       const bool                 sync)
+                                       uint64_t offset, const bool sync)
 {
-    return sync ? ucp_tag_send_sync_nbx(node->ep, node->send_buffer,
-                                        job->size_bytes, PERF_TAG_DATA, param)
-                : ucp_tag_send_nbx(node->ep, node->send_buffer, job->size_bytes,
+    const uint8_t *buffer = node->send_buffer + offset;
+
+    return sync ? ucp_tag_send_sync_nbx(node->ep, buffer, job->size_bytes,
+                                        PERF_TAG_DATA, param)
+                : ucp_tag_send_nbx(node->ep, buffer, job->size_bytes,
                                    PERF_TAG_DATA, param);
 }
 
@@ -77,8 +109,10 @@ PERF_INLINE ucs_status_ptr_t loop_send(struct perf_node          *node,
 PERF_INLINE ucs_status_t loop_pingpong(struct perf_node      *node,
                                        const struct perf_job *job,
                                        const bool first, const bool sync,
-                                       const bool asleep)
+                                       const bool asleep, const bool walks)
 {
+    struct perf_walk    walk = walk_begin(job);
+    uint64_t            offset;
     ucp_request_param_t send = {.op_attr_mask = 0};
     ucp_request_param_t recv = {.op_attr_mask = UCP_OP_ATTR_FIELD_REQUEST,
                                 .request      = node->recv_request};
@@ -88,21 +122,22 @@ PERF_INLINE ucs_status_t loop_pingpong(struct perf_node      *node,
     uint64_t            left;
 
     for (left = job->iterations; left > 0; left--) {
+        offset = walk_next(&walk, walks);
         if (first) {
-            sent = loop_send(node, job, &send, sync);
+            sent = loop_send(node, job, &send, offset, sync);
             if (perf_unlikely(UCS_PTR_IS_ERR(sent))) {
                 return UCS_PTR_STATUS(sent);
             }
         }
         received =
-            ucp_tag_recv_nbx(node->worker, node->recv_buffer, job->size_bytes,
-                             PERF_TAG_DATA, UINT64_MAX, &recv);
+            ucp_tag_recv_nbx(node->worker, node->recv_buffer + offset,
+                             job->size_bytes, PERF_TAG_DATA, UINT64_MAX, &recv);
         status = loop_await(node, received, asleep);
         if (perf_unlikely(status != UCS_OK)) {
             return status;
         }
         if (!first) {
-            sent = loop_send(node, job, &send, sync);
+            sent = loop_send(node, job, &send, offset, sync);
         }
         status = loop_finish(node, sent, asleep);
         if (perf_unlikely(status != UCS_OK)) {
@@ -152,8 +187,9 @@ PERF_INLINE void stream_post(struct perf_stream *stream,
 /* Send all, at most window at a time, then wait for the receiver's word. */
 PERF_INLINE ucs_status_t loop_stream_out(struct perf_node      *node,
                                          const struct perf_job *job,
-                                         const bool             asleep)
+                                         const bool asleep, const bool walks)
 {
+    struct perf_walk    walk   = walk_begin(job);
     struct perf_stream  stream = {.node = node, .status = UCS_OK};
     ucp_request_param_t param  = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                                                   UCP_OP_ATTR_FIELD_USER_DATA,
@@ -166,7 +202,8 @@ PERF_INLINE ucs_status_t loop_stream_out(struct perf_node      *node,
         while (perf_unlikely(stream.pending >= job->window)) {
             loop_progress(node, asleep);
         }
-        stream_post(&stream, loop_send(node, job, &param, false));
+        stream_post(&stream, loop_send(node, job, &param,
+                                       walk_next(&walk, walks), false));
     }
     while (stream.pending > 0) {
         loop_progress(node, asleep);
@@ -183,8 +220,9 @@ PERF_INLINE ucs_status_t loop_stream_out(struct perf_node      *node,
 /* Keep a window of receives posted until all have come. */
 PERF_INLINE ucs_status_t loop_stream_in(struct perf_node      *node,
                                         const struct perf_job *job,
-                                        const bool             asleep)
+                                        const bool asleep, const bool walks)
 {
+    struct perf_walk    walk   = walk_begin(job);
     struct perf_stream  stream = {.node = node, .status = UCS_OK};
     ucp_request_param_t param  = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                                                   UCP_OP_ATTR_FIELD_USER_DATA,
@@ -195,10 +233,11 @@ PERF_INLINE ucs_status_t loop_stream_in(struct perf_node      *node,
 
     while (stream.done < job->iterations) {
         while ((left > 0) && (stream.pending < job->window)) {
-            stream_post(&stream,
-                        ucp_tag_recv_nbx(node->worker, node->recv_buffer,
-                                         job->size_bytes, PERF_TAG_DATA,
-                                         UINT64_MAX, &param));
+            stream_post(
+                &stream,
+                ucp_tag_recv_nbx(
+                    node->worker, node->recv_buffer + walk_next(&walk, walks),
+                    job->size_bytes, PERF_TAG_DATA, UINT64_MAX, &param));
             left--;
         }
         if (stream.pending > 0) {
@@ -238,17 +277,18 @@ static ucs_status_t loop_idle(struct perf_node      *node,
 /* Split the constants until none is left. */
 PERF_INLINE ucs_status_t loop_measure(struct perf_node      *node,
                                       const struct perf_job *job,
-                                      const bool first, const bool asleep)
+                                      const bool first, const bool asleep,
+                                      const bool walks)
 {
     switch ((enum perf_test)job->test) {
     case PERF_TEST_LATENCY:
-        return loop_pingpong(node, job, first, false, asleep);
+        return loop_pingpong(node, job, first, false, asleep, walks);
     case PERF_TEST_SYNC:
-        return loop_pingpong(node, job, first, true, asleep);
+        return loop_pingpong(node, job, first, true, asleep, walks);
     case PERF_TEST_BANDWIDTH:
     case PERF_TEST_RATE:
-        return first ? loop_stream_out(node, job, asleep)
-                     : loop_stream_in(node, job, asleep);
+        return first ? loop_stream_out(node, job, asleep, walks)
+                     : loop_stream_in(node, job, asleep, walks);
     case PERF_TEST_COUNT:
         break;
     }
@@ -261,10 +301,14 @@ ucs_status_t perf_loop_run(struct perf_node *node, const struct perf_job *job,
     if (job->kind == PERF_JOB_IDLE) {
         return loop_idle(node, job, first);
     }
-    if (node->sleep != PERF_SLEEP_NEVER) {
-        return first ? loop_measure(node, job, true, true)
-                     : loop_measure(node, job, false, true);
+    if (job->walk_bytes > 0) {
+        return loop_measure(node, job, first, node->sleep != PERF_SLEEP_NEVER,
+                            true);
     }
-    return first ? loop_measure(node, job, true, false)
-                 : loop_measure(node, job, false, false);
+    if (node->sleep != PERF_SLEEP_NEVER) {
+        return first ? loop_measure(node, job, true, true, false)
+                     : loop_measure(node, job, false, true, false);
+    }
+    return first ? loop_measure(node, job, true, false, false)
+                 : loop_measure(node, job, false, false, false);
 }

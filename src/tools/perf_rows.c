@@ -83,6 +83,8 @@ uint64_t perf_rows_buffer_bytes(const struct perf_client *client)
         }
         largest = needs > largest ? needs : largest;
     }
+    needs   = client->options->walk_mib << 20;
+    largest = needs > largest ? needs : largest;
     return largest;
 }
 
@@ -96,7 +98,8 @@ static struct perf_job rows_job(const struct perf_client *client,
                              .iterations    = iterations,
                              .window        = row->window,
                              .seed          = client->report.seed,
-                             .check_buffers = client->options->verify};
+                             .check_buffers = client->options->verify,
+                             .walk_bytes    = client->options->walk_mib << 20};
 }
 
 static bool rows_verify(struct perf_client *client, struct perf_row *row)

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "ucs/counters_report.h"
+
 static pthread_mutex_t counters_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ucs_list counters_list = {&counters_list, &counters_list};
 
@@ -31,6 +33,7 @@ void ucsi_counters_remove(struct ucs_counters *counters)
     (void)pthread_mutex_lock(&counters_lock);
     ucs_list_remove(&counters->link);
     (void)pthread_mutex_unlock(&counters_lock);
+    ucs_counters_report(counters);
 }
 
 void ucsi_counters_snapshot(const struct ucs_counters *counters,

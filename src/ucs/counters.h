@@ -13,7 +13,8 @@
  *   ucs_counter_inc(&iface->values[TCP_DROPPED]);           on the data path
  *
  * An object registers its values while it lives; then the registry can take a
- * snapshot of all, or print them, from any thread. Counting is for what
+ * snapshot of all, or print them, from any thread; counters_report.h writes
+ * down what each had counted at its end. Counting is for what
  * should not happen often, or is cheap beside what it counts: a load, an add
  * and a store, no locked instruction. */
 #ifndef UCS_COUNTERS_H_

@@ -28,6 +28,12 @@ perf --sizes 8,256k --test lat,bw --sleep wait --verify
 expect "asleep in ucp_worker_wait" 0 out 'half a second .* [0-9.]+ %'
 perf --sizes 8,256k --test sync,rate --sleep efd --verify
 expect "asleep in poll" 0 out 'half a second .* [0-9.]+ %'
+perf --sizes 8,64k --test lat,bw --walk 4
+expect "walking through memory" 0 out '^ +64k '
+perf --sizes 8m --test bw --walk 4
+expect "messages longer than the walk" 0 out '^ +8m '
+perf --sizes 8 --walk 4 --verify
+expect "walk and verify" 2 err 'exclude'
 perf --sizes 8 --test lat --procs 6
 expect "six processes" 0 out '4 more processes asleep'
 

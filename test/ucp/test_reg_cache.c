@@ -85,7 +85,7 @@ static void plain__lasts_one_operation(const struct test_param *param)
     ucp_reg_put(a);
     ucp_reg_put(b);
     ck_assert_uint_eq(md.live, 0);
-    ck_assert_uint_eq(cache.counters.misses, 2);
+    ck_assert_uint_eq(ucs_counter_get(&cache.counts[UCP_REG_COUNT_MISSES]), 2);
     close_cache();
 }
 
@@ -224,7 +224,7 @@ static void reported__is_kept(const struct test_param *param)
         use(area, PAGE);
     }
     ck_assert_uint_eq(md.registered, 1);
-    ck_assert_uint_eq(cache.counters.hits, 99);
+    ck_assert_uint_eq(ucs_counter_get(&cache.counts[UCP_REG_COUNT_HITS]), 99);
     close_cache();
 }
 
@@ -243,7 +243,7 @@ static void reported__memory_mapped_again(const struct test_param *param)
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
                          area);
     }
-    ck_assert_uint_eq(cache.counters.reports, 9);
+    ck_assert_uint_eq(ucs_counter_get(&cache.counts[UCP_REG_COUNT_REPORTS]), 9);
     close_cache();
 }
 
@@ -266,7 +266,7 @@ static void reported__only_what_is_touched(const struct test_param *param)
     use(area, PAGE);
     ck_assert_uint_eq(md.live, 6);
     ck_assert_uint_eq(md_other.live, 0);
-    ck_assert_uint_eq(cache.counters.reports, 3);
+    ck_assert_uint_eq(ucs_counter_get(&cache.counts[UCP_REG_COUNT_REPORTS]), 3);
     close_cache();
 }
 
@@ -345,7 +345,7 @@ static void limits__count_oldest_first(const struct test_param *param)
     ck_assert_uint_eq(md.registered, 4);
     use(area + PAGE, PAGE);
     ck_assert_uint_eq(md.registered, 5);
-    ck_assert_uint_eq(cache.counters.evicted, 2);
+    ck_assert_uint_eq(ucs_counter_get(&cache.counts[UCP_REG_COUNT_EVICTED]), 2);
     close_cache();
 }
 

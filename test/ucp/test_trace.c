@@ -5,6 +5,7 @@
 #include "ucp/core/trace.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -161,6 +162,62 @@ static void trace__goes_on_after_a_close(const struct test_param *param)
                           trace_bytes(&all, "send", "ANNOUNCE"),
                       200);
     trace_lines_free(&all);
+}
+
+/* UCX_STATS_DEST: the sum of what every protocol's lines of that kind say. */
+static uint64_t stats_sum(const char *path, const char *kind)
+{
+    FILE    *file = fopen(path, "r");
+    char     line[256], title[64], name[64], counter[64];
+    uint64_t sum = 0, value;
+
+    ck_assert_ptr_nonnull(file);
+    while (fgets(line, sizeof(line), file) != NULL) {
+        const char *end;
+
+        ck_assert_int_eq(sscanf(line, "%*s %63s %63s %63s %" SCNu64, title,
+                                name, counter, &value),
+                         4);
+        end = strrchr(counter, '_');
+        if ((strcmp(title, "protocol") == 0) && (end != NULL) &&
+            (strcmp(end + 1, kind) == 0)) {
+            sum += value;
+        }
+    }
+    (void)fclose(file);
+    return sum;
+}
+
+/* Every message is counted once, whoever carries it, with all its bytes; with
+ * a trace beside and without. */
+static void trace__is_summed_up(const struct test_param *param)
+{
+    static const size_t lengths[] = {0, 1, 8, 500, 9000, 70000, BYTES_MAX};
+    char                path[64], destination[80];
+    uint64_t            bytes = 0;
+
+    (void)snprintf(path, sizeof(path), "/tmp/ucp_test_stats.%d", (int)getpid());
+    (void)snprintf(destination, sizeof(destination), "file:%s", path);
+    (void)setenv("UCX_STATS_DEST", destination, 1);
+    for (unsigned with_file = 0; with_file < 2; ++with_file) {
+        struct pair pair;
+
+        if (with_file == 0) {
+            (void)unsetenv("UCX_TRACE_FILE");
+        } else {
+            (void)setenv("UCX_TRACE_FILE", "/tmp/ucp_test_trace.%p", 1);
+        }
+        pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_NONE);
+        for (unsigned i = 0; i < UCS_ARRAY_COUNT(lengths); ++i) {
+            exchange(&pair, lengths[i]);
+            bytes += lengths[i];
+        }
+        pair_close(&pair);
+        ck_assert_uint_eq(stats_sum(path, "messages"),
+                          (with_file + 1) * UCS_ARRAY_COUNT(lengths));
+        ck_assert_uint_eq(stats_sum(path, "bytes"), bytes);
+    }
+    (void)unlink(path);
 }
 
 static void run_child(void (*body)(const struct test_param *param),
@@ -344,6 +401,7 @@ static void trace__off_is_not_there(const struct test_param *param)
 static const struct test_case trace_cases[] = {
     TEST(trace__every_byte_is_there),
     TEST(trace__an_aborted_request_ends),
+    TEST(trace__is_summed_up),
     {0},
 };
 

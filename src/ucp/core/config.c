@@ -102,6 +102,14 @@ static const struct ucs_config_entry config_entries[] = {
          .offset       = offsetof(struct ucp_context_config, rcache_count_max),
          .type         = UCS_CONFIG_TYPE_UINT,
          .doc          = "Keep at most so many registrations."},
+        {.name         = "STATS_DEST",
+         .default_text = "",
+         .offset       = offsetof(struct ucp_context_config, stats_dest),
+         .type         = UCS_CONFIG_TYPE_STRING,
+         .doc = "Count messages and bytes of each protocol, and write these "
+                "and all other counters of a worker when it is destroyed: "
+                "stdout, stderr, or file:PATH, where %p is the process and %h "
+                "the host. Empty: no."},
         {.name         = "TRACE_FILE",
          .default_text = "",
          .offset       = offsetof(struct ucp_context_config, trace_file),

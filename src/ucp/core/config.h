@@ -37,6 +37,7 @@ struct ucp_context_config {
     int                         rcache_enable;
     size_t                      rcache_bytes_max;
     unsigned                    rcache_count_max;
+    char                       *stats_dest;
     char                       *trace_file;
     char                       *proto_info;
 };

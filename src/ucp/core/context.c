@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "ucp/core/mem.h"
+#include "ucs/counters_report.h"
 #include "ucs/log.h"
 #include "ucs/strbuf.h"
 
@@ -161,6 +162,7 @@ ucs_status_t ucp_context_create(const struct ucp_config          *config,
         context_close(context);
         return status;
     }
+    context->is_counted = ucsi_counters_report_open(context->config.stats_dest);
     ucs_debug("context '%s': %u devices; left out: %s", options->name,
               context->resource_count,
               context_why(context, text, sizeof(text)));
@@ -174,5 +176,8 @@ void ucp_context_destroy(struct ucp_context *context)
     (void)pthread_mutex_destroy(&context->mems_lock);
     ucsi_hash_cleanup(&context->mems);
     ucp_reg_cache_cleanup(&context->regs);
+    if (context->is_counted) {
+        ucsi_counters_report_close();
+    }
     context_close(context);
 }

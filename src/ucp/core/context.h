@@ -35,13 +35,15 @@ struct ucp_left_out {
 
 enum { UCP_LEFT_OUT_COUNT_MAX = 16 }; /* more are not remembered */
 
-/* regs  registered memory, of all domains
+/* is_counted  UCX_STATS_DEST: it has the report of counters open
+ * regs  registered memory, of all domains
  * mems  memory handles by name: struct ucp_mem; mems_lock guards it */
 struct ucp_context {
     struct ucp_context_config   config;
     struct ucp_transport_config transports;
     struct ucp_context_options  options;
     _Atomic bool               is_scheme_reported; /* UCX_RNDV_SCHEME: why not */
+    bool                       is_counted;
     unsigned                   resource_count;
     struct ucp_resource        resources[UCP_DEVICE_COUNT_MAX];
     unsigned                   left_out_count;

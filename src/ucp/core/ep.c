@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ucp/core/explain.h"
 #include "ucp/core/trace.h"
@@ -66,20 +67,15 @@ static ucs_status_t ep_open_lane(struct ucp_ep                *ep,
     return status;
 }
 
-/* Open the lanes; a rail that cannot be opened leaves one without, as
- * ep_close_lanes() frees what there is. */
+/* Open the lanes; one that cannot be opened leaves the others without, as
+ * ep_close_lanes() expects. */
 static ucs_status_t ep_open_lanes(struct ucp_ep                *ep,
-                                  const struct ucp_lane_choice *choices,
-                                  unsigned                      count)
+                                  const struct ucp_lane_choice *choices)
 {
     ucs_status_t status = UCS_OK;
 
-    ep->lanes = calloc(count, sizeof(*ep->lanes));
-    if (ep->lanes == NULL) {
-        return ucsi_no_memory("the lanes of an endpoint",
-                              count * sizeof(*ep->lanes));
-    }
-    for (unsigned i = 0; (i < count) && (status == UCS_OK); ++i) {
+    for (unsigned i = 0; (i < ucp_ep_lane_count(ep)) && (status == UCS_OK);
+         ++i) {
         status = ep_open_lane(ep, &choices[i], &ep->lanes[i]);
     }
     ep->message_ep = ep->lanes[0].uct_ep;
@@ -88,55 +84,63 @@ static ucs_status_t ep_open_lanes(struct ucp_ep                *ep,
 
 static void ep_close_lanes(struct ucp_ep *ep)
 {
-    for (unsigned i = 0; (ep->lanes != NULL) && (i < ep->config->lane_count);
-         ++i) {
+    for (unsigned i = 0; i < ucp_ep_lane_count(ep); ++i) {
         if (ep->lanes[i].uct_ep != NULL) {
             ucti_ep_destroy(ep->lanes[i].uct_ep);
         }
     }
-    free(ep->lanes);
 }
 
-/* Find lanes and open the transports' endpoints on them. */
-static ucs_status_t ep_connect(struct ucp_ep                 *ep,
-                               const struct ucp_address_view *view)
+/* Which lanes reach the peer?
+ * @param choices  [UCP_LANE_COUNT_MAX]. @param count_p  0 on an error. */
+static ucs_status_t ep_choose_lanes(struct ucp_worker             *worker,
+                                    const struct ucp_peer         *peer,
+                                    const struct ucp_address_view *view,
+                                    struct ucp_lane_choice        *choices,
+                                    unsigned                      *count_p)
 {
-    struct ucp_worker     *worker = ep->worker;
-    char                   reasons[512];
-    struct ucp_lane_choice choices[UCP_LANE_COUNT_MAX];
-    unsigned               indices[UCP_LANE_COUNT_MAX];
-    unsigned               count;
-    ucs_status_t           status;
+    char         reasons[512];
+    ucs_status_t status = ucp_lanes_choose(worker, view, &choices[0], reasons,
+                                           sizeof(reasons));
 
-    status = ucp_lanes_choose(worker, view, &choices[0], reasons,
-                              sizeof(reasons));
-    if (status != UCS_OK) {
+    *count_p = 0;
+    if (status == UCS_OK) {
+        *count_p = ucp_lanes_add_rails(worker, view, choices);
+    } else {
         ucs_diag("worker '%s' (%016lx) cannot be reached: %s",
-                 ep->peer->view.name, (unsigned long)ep->peer->id, reasons);
-        return status;
+                 peer->view.name, (unsigned long)peer->id, reasons);
     }
-    count = ucp_lanes_add_rails(worker, view, choices);
+    return status;
+}
+
+static ucs_status_t ep_configure(struct ucp_ep                *ep,
+                                 const struct ucp_lane_choice *choices,
+                                 unsigned                      count)
+{
+    unsigned indices[UCP_LANE_COUNT_MAX];
+
     for (unsigned i = 0; i < count; ++i) {
         indices[i] = choices[i].iface_index;
     }
-    ep->config = ucp_worker_ep_config(worker, indices, count);
-    return (ep->config == NULL) ? UCS_ERR_NO_MEMORY :
-                                  ep_open_lanes(ep, choices, count);
+    ep->config = ucp_worker_ep_config(ep->worker, indices, count);
+    return (ep->config == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
-ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
-                         const struct ucp_address_view *view, uint32_t index,
-                         struct ucp_ep **ep_p)
+/* An endpoint without lanes yet. */
+static struct ucp_ep *ep_new(struct ucp_worker *worker, struct ucp_peer *peer,
+                             uint32_t index, unsigned lane_count)
 {
-    struct ucp_ep *ep = calloc(1, sizeof(*ep));
+    size_t         bytes = sizeof(struct ucp_ep) +
+                           (lane_count * sizeof(struct ucp_ep_lane));
+    struct ucp_ep *ep    = calloc(1, bytes);
 
     if (ep == NULL) {
-        return ucsi_no_memory("an endpoint", sizeof(*ep));
+        ucsi_no_memory("an endpoint", bytes);
+        return NULL;
     }
-    ep->worker          = worker;
-    ep->peer            = peer;
-    ep->index           = index;
-    ep->short_bytes_end = 0;
+    ep->worker = worker;
+    ep->peer   = peer;
+    ep->index  = index;
     ucs_queue_init(&ep->control);
     ucs_queue_init(&ep->messages);
     ucs_queue_init(&ep->bulk);
@@ -144,11 +148,51 @@ ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
     ucs_list_init(&ep->receives);
     ucs_list_init(&ep->unexpected);
     ucs_list_add_tail(&worker->eps, &ep->worker_link);
-    ep->failed = ep_connect(ep, view);
+    return ep;
+}
+
+ucs_status_t ucp_ep_open(struct ucp_worker *worker, struct ucp_peer *peer,
+                         const struct ucp_address_view *view, uint32_t index,
+                         struct ucp_ep **ep_p)
+{
+    struct ucp_lane_choice choices[UCP_LANE_COUNT_MAX];
+    unsigned               count;
+    ucs_status_t           status;
+    struct ucp_ep         *ep;
+
+    status = ep_choose_lanes(worker, peer, view, choices, &count);
+    ep     = ep_new(worker, peer, index, count);
+    if (ep == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    if (status == UCS_OK) {
+        status = ep_configure(ep, choices, count);
+    }
+    if (status == UCS_OK) {
+        status = ep_open_lanes(ep, choices);
+    }
+    ep->failed = status;
     ucp_trace_ep(ep);
     ucp_explain_new_ep(ep);
-    *ep_p      = ep;
-    return ep->failed;
+    *ep_p = ep;
+    return status;
+}
+
+ucs_status_t ucp_ep_set_options(struct ucp_ep               *ep,
+                                const struct ucp_ep_options *options)
+{
+    char *name = NULL;
+
+    if (options->name != NULL) {
+        name = strndup(options->name, UCP_ENTITY_NAME_MAX - 1);
+        if (name == NULL) {
+            return ucsi_no_memory("the name of an endpoint",
+                                  UCP_ENTITY_NAME_MAX);
+        }
+    }
+    ep->options      = *options;
+    ep->options.name = name;
+    return UCS_OK;
 }
 
 /* A worker that is being destroyed tells nobody: what the callbacks would
@@ -272,7 +316,8 @@ void ucp_ep_detach(struct ucp_ep *ep, ucs_status_t status)
     if (ep->flags & UCP_EP_ENDED) {
         return;
     }
-    ep->flags = (ep->flags | UCP_EP_ENDED) & ~(uint32_t)UCP_EP_USER;
+    ep->flags |= UCP_EP_ENDED;
+    ep->flags &= (uint16_t)~UCP_EP_USER;
     if (ep->failed == UCS_OK) {
         ep->failed = status;
     }
@@ -306,6 +351,7 @@ void ucp_eps_reap(struct ucp_worker *worker)
         ep_abort_receives(ep, ep->failed);
         ep_close_lanes(ep);
         ucp_peer_gone(ep);
+        free((void *)(uintptr_t)ep->options.name); /* our copy */
         free(ep);
     }
 }

@@ -67,14 +67,15 @@ struct ucp_ep_config {
     struct ucp_select_table select[UCP_MODE_COUNT][UCP_DT_CLASS_COUNT];
 };
 
-/* How the user wants it (read from ucp_ep_params_t in entry/ep.c). */
+/* How the user wants it (read from ucp_ep_params_t in entry/ep.c).
+ * name  the user's; NULL: he gave none. Of an endpoint: a copy, its own */
 struct ucp_ep_options {
     ucp_err_handling_mode_t err_mode;
+    bool                    no_loopback;
     ucp_err_handler_cb_t    err_cb;
     void                   *err_arg;
     void                   *user_data;
-    bool                    no_loopback;
-    char                    name[UCP_ENTITY_NAME_MAX];
+    const char             *name;
 };
 
 /* An eager message of which more fragments come: at most one per sender,
@@ -95,29 +96,30 @@ struct ucp_ep_lane {
 };
 
 /* message_ep       the message lane
- * lanes            [config->lane_count], lanes[0] is the message lane; NULL:
- *                  there are none
  * refused          1 << enum ucp_rndv_kind: candidates that the peer will
  *                  never take
  * short_bytes_end  config's, or 0 while the fast path is closed
+ * config           NULL: there are no lanes
  * failed           UCS_OK, or why every operation fails now
  * matched_count    messages that the peer has matched and does not have yet
+ * index            this is the n-th endpoint of its peer
  * requests         send.ep_link of requests that wait for the peer
  * receives         recv.ep_link of receives whose fragments come from here
  * unexpected       link of stored messages that need an answer to here
  * source           where the peer's messages come from, NULL: not yet, ended
- * index            this is the n-th endpoint of its peer
- * trace_row        its row in worker->trace, if there is one */
+ * trace_row        its row in worker->trace, if there is one
+ * lanes            [ucp_ep_lane_count()], the first is the message lane */
 struct ucp_ep {
     struct ucp_worker          *worker;
     struct uct_ep              *message_ep;
     size_t                      short_bytes_end;
     const struct ucp_ep_config *config;
-    uint32_t                    flags; /* enum ucp_ep_flag */
+    uint16_t                    flags; /* enum ucp_ep_flag */
     ucs_status_t                failed;
-    uint32_t                    matched_count;
     uint8_t                     refused;
-    struct ucp_ep_lane         *lanes;
+    uint32_t                    matched_count;
+    uint32_t                    index;
+    uint32_t                    trace_row;
     struct ucs_queue            control;
     struct ucs_queue            messages;
     struct ucs_queue            bulk;
@@ -128,11 +130,15 @@ struct ucp_ep {
     uint64_t                    eager_number_next;
     struct uct_source          *source;
     struct ucp_peer            *peer;
-    uint32_t                    index;
-    uint32_t                    trace_row;
     struct ucs_list             worker_link;
     struct ucp_ep_options       options;
+    struct ucp_ep_lane          lanes[];
 };
+
+static inline unsigned ucp_ep_lane_count(const struct ucp_ep *ep)
+{
+    return (ep->config == NULL) ? 0 : ep->config->lane_count;
+}
 
 /* Make an endpoint over the best lane that view offers; the peer is told with
  * the first send. *ep_p is set unless memory is short: an endpoint without a
@@ -197,6 +203,11 @@ void ucp_ep_peer_closed(struct ucp_ep *ep);
 
 /* For messages to people: the peer's name and the transport. */
 const char *ucp_ep_describe(const struct ucp_ep *ep, char *text, size_t size);
+
+/* Take the user's options over, with a copy of the name.
+ * @return UCS_OK; UCS_ERR_NO_MEMORY: nothing was changed. */
+UCS_MUST_USE ucs_status_t
+ucp_ep_set_options(struct ucp_ep *ep, const struct ucp_ep_options *options);
 
 /* Let a request wait for the peer's word, under an id of its own.
  * @return UCS_OK, UCS_ERR_NO_MEMORY. */

@@ -207,7 +207,7 @@ void ucp_ep_drain(struct ucp_ep *ep)
              ucp_ep_is_settled(ep) &&
              (ep->message_ep->pending_state != UCT_PENDING_WAITS) &&
              (ep->failed == UCS_OK));
-    ep->flags &= ~(uint32_t)UCP_EP_DRAINING;
+    ep->flags &= (uint16_t)~UCP_EP_DRAINING;
     if (ep->failed == UCS_OK) {
         ep_update_fast_path(ep);
     }

@@ -51,7 +51,7 @@ static void close_finish(struct ucp_ep *ep)
     ucs_list_for_each_safe(req, next, &ep->requests, send.ep_link) {
         ucp_rndv_cancel_unmatched(req);
     }
-    ep->flags &= ~(uint32_t)(UCP_EP_USER | UCP_EP_CLOSING);
+    ep->flags &= (uint16_t)~(UCP_EP_USER | UCP_EP_CLOSING);
     if ((ep->source == NULL) || (ep->failed != UCS_OK) || close_is_loop(ep)) {
         ucp_ep_end(ep, UCS_ERR_CANCELED);
     }

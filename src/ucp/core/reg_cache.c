@@ -9,6 +9,15 @@
 
 #include "ucs/log.h"
 
+static const struct ucs_counter_desc reg_count_descs[] = {
+    [UCP_REG_COUNT_HITS]    = {"hits", "registrations found"},
+    [UCP_REG_COUNT_MISSES]  = {"misses", "memory registered anew"},
+    [UCP_REG_COUNT_REPORTS] = {"reports", "dropped, their memory went away"},
+    [UCP_REG_COUNT_EVICTED] = {"evicted", "released for the limits"},
+};
+static const struct ucs_counter_table reg_count_table = {
+    "registrations", reg_count_descs, UCP_REG_COUNT_COUNT};
+
 static void cache_lock(struct ucp_reg_cache *cache)
 {
     if (ucs_unlikely(cache->is_shared)) {
@@ -50,11 +59,12 @@ ucs_status_t ucp_reg_cache_init(struct ucp_reg_cache        *cache,
     cache->kept_bytes   = 0;
     cache->kept_count   = 0;
     cache->limits       = *limits;
-    cache->counters     = (struct ucp_reg_counters){.hits = 0};
     ucsi_unmap_reader_init(&cache->reader);
     ucsi_ranges_init(&cache->handles);
     ucs_list_init(&cache->unused);
     (void)pthread_mutex_init(&cache->lock, NULL);
+    ucsi_counters_add(&cache->counters, &reg_count_table, "context",
+                      cache->counts);
     return UCS_OK;
 }
 
@@ -145,7 +155,7 @@ static bool is_over(const struct ucp_reg_cache *cache, size_t bytes)
 /* Drop the one that nobody used for the longest time; there is one. */
 static void evict_oldest(struct ucp_reg_cache *cache, struct ucs_list *doomed)
 {
-    ++cache->counters.evicted;
+    ucs_counter_inc(&cache->counts[UCP_REG_COUNT_EVICTED]);
     reg_drop(ucs_list_first(&cache->unused, struct ucp_reg, link), doomed);
 }
 
@@ -190,7 +200,8 @@ static void on_unmap(void *arg, uintptr_t start, uintptr_t end)
     size_t                   before = cache->kept_count;
 
     drop_touching(cache, start, end, report->doomed);
-    cache->counters.reports += before - cache->kept_count;
+    ucs_counter_add(&cache->counts[UCP_REG_COUNT_REPORTS],
+                    before - cache->kept_count);
 }
 
 static void read_reports(struct ucp_reg_cache *cache, struct ucs_list *doomed)
@@ -318,7 +329,7 @@ ucs_status_t ucp_reg_get(struct ucp_reg_cache *cache, struct uct_md *md,
         if (reg->ref_count++ == 0) {
             ucs_list_remove(&reg->link);
         }
-        ++cache->counters.hits;
+        ucs_counter_inc(&cache->counts[UCP_REG_COUNT_HITS]);
     }
     cache_unlock(cache);
     if (reg == NULL) {
@@ -326,7 +337,7 @@ ucs_status_t ucp_reg_get(struct ucp_reg_cache *cache, struct uct_md *md,
     }
     if ((range == NULL) && (status == UCS_OK)) {
         cache_lock(cache);
-        ++cache->counters.misses;
+        ucs_counter_inc(&cache->counts[UCP_REG_COUNT_MISSES]);
         keep_if_certain(reg, &doomed);
         cache_unlock(cache);
     }
@@ -414,6 +425,7 @@ void ucp_reg_cache_cleanup(struct ucp_reg_cache *cache)
 {
     struct ucs_list doomed;
 
+    ucsi_counters_remove(&cache->counters);
     ucs_list_init(&doomed);
     drop_touching(cache, 0, UINTPTR_MAX, &doomed);
     release_doomed(cache, &doomed);

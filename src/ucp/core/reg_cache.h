@@ -22,6 +22,7 @@
 
 #include <pthread.h>
 
+#include "ucs/counters.h"
 #include "ucs/list.h"
 #include "ucs/mpool.h"
 #include "ucs/ranges.h"
@@ -64,11 +65,12 @@ struct ucp_reg_limits {
     size_t count_max;
 };
 
-struct ucp_reg_counters {
-    uint64_t hits;    /* found */
-    uint64_t misses;  /* registered anew */
-    uint64_t reports; /* dropped because their memory went away */
-    uint64_t evicted; /* released for the limits */
+enum ucp_reg_count {
+    UCP_REG_COUNT_HITS,    /* found */
+    UCP_REG_COUNT_MISSES,  /* registered anew */
+    UCP_REG_COUNT_REPORTS, /* dropped because their memory went away */
+    UCP_REG_COUNT_EVICTED, /* released for the limits */
+    UCP_REG_COUNT_COUNT
 };
 
 /* lock        taken when is_shared
@@ -84,7 +86,8 @@ struct ucp_reg_cache {
     size_t                  kept_bytes;
     size_t                  kept_count;
     struct ucp_reg_limits   limits;
-    struct ucp_reg_counters counters;
+    struct ucs_counters     counters;
+    struct ucs_counter      counts[UCP_REG_COUNT_COUNT];
     struct ucs_mpool        pool;
     pthread_mutex_t         lock;
     struct ucp_reg_domain   domains[UCP_REG_DOMAIN_COUNT_MAX];

@@ -54,10 +54,7 @@ size_t ucp_rkey_write(const struct ucp_mem *mem, uint8_t *bytes)
 /* May operations of this endpoint use that domain? */
 static bool ep_uses_md(const struct ucp_ep *ep, const struct uct_md *md)
 {
-    if (ep->lanes == NULL) {
-        return false;
-    }
-    for (unsigned i = 0; i < ep->config->lane_count; ++i) {
+    for (unsigned i = 0; i < ucp_ep_lane_count(ep); ++i) {
         const struct uct_ep *lane = ep->lanes[i].uct_ep;
 
         if ((lane != NULL) && (lane->iface->md == md)) {

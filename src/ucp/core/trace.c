@@ -20,14 +20,15 @@ static uint32_t trace_add_row(struct ucp_trace *trace, const char *name)
     if (rows == NULL) {
         return 0;
     }
-    trace->rows = rows;
-    trace->rows[trace->row_count] =
-        (struct ucp_trace_row){.row = ucp_trace_file_row(name)};
+    trace->rows                   = rows;
+    trace->rows[trace->row_count] = (struct ucp_trace_row){
+        .row = (trace->events == NULL) ? 0 : ucp_trace_file_row(name)};
     return trace->row_count++;
 }
 
 static void trace_free(struct ucp_trace *trace)
 {
+    ucp_trace_counts_cleanup(trace);
     ucp_trace_ifaces_free(trace);
     free(trace->flights);
     free(trace->rows);
@@ -35,32 +36,53 @@ static void trace_free(struct ucp_trace *trace)
     free(trace);
 }
 
-void ucp_trace_open(struct ucp_worker *worker)
+static void trace_destroy(struct ucp_trace *trace)
 {
-    const char       *pattern = worker->context->config.trace_file;
-    struct ucp_trace *trace;
-    char              name[128];
+    if (trace->events != NULL) {
+        ucp_trace_file_leave(trace);
+    }
+    trace_free(trace);
+}
 
+/* Have events written to a file. */
+static void trace_join_file(struct ucp_trace *trace, const char *pattern)
+{
     if ((*pattern == '\0') || getauxval(AT_SECURE)) {
         return; /* nor may who starts a set-uid program name files */
+    }
+    trace->events = calloc(UCP_TRACE_EVENT_COUNT_MAX, sizeof(*trace->events));
+    if ((trace->events != NULL) && !ucp_trace_file_join(trace, pattern)) {
+        free(trace->events);
+        trace->events = NULL;
+    }
+}
+
+void ucp_trace_open(struct ucp_worker *worker)
+{
+    const struct ucp_context *context = worker->context;
+    struct ucp_trace         *trace;
+    char                      name[128];
+
+    if ((*context->config.trace_file == '\0') && !context->is_counted) {
+        return;
     }
     trace = calloc(1, sizeof(*trace));
     if (trace == NULL) {
         return;
     }
     trace->worker = worker;
-    trace->events = calloc(UCP_TRACE_EVENT_COUNT_MAX, sizeof(*trace->events));
-    if ((trace->events == NULL) || !ucp_trace_flights_init(trace) ||
-        !ucp_trace_file_join(trace, pattern)) {
-        trace_free(trace);
+    trace_join_file(trace, context->config.trace_file);
+    if (((trace->events == NULL) && !context->is_counted) ||
+        !ucp_trace_flights_init(trace) ||
+        (context->is_counted && !ucp_trace_counts_init(trace))) {
+        trace_destroy(trace);
         return;
     }
     (void)snprintf(name, sizeof(name), "worker '%s' (%016lx)",
                    worker->options.name, (unsigned long)worker->id);
     (void)trace_add_row(trace, name);
     if (trace->rows == NULL) {
-        ucp_trace_file_leave(trace);
-        trace_free(trace);
+        trace_destroy(trace);
         return;
     }
     worker->trace = trace;
@@ -69,8 +91,7 @@ void ucp_trace_open(struct ucp_worker *worker)
 void ucp_trace_close(struct ucp_worker *worker)
 {
     if (worker->trace != NULL) {
-        ucp_trace_file_leave(worker->trace);
-        trace_free(worker->trace);
+        trace_destroy(worker->trace);
         worker->trace = NULL;
     }
 }
@@ -85,8 +106,7 @@ void ucp_trace_ep(struct ucp_ep *ep)
     }
     ep->trace_row =
         trace_add_row(trace, ucp_ep_describe(ep, name, sizeof(name)));
-    for (unsigned i = 0; (ep->lanes != NULL) && (i < ep->config->lane_count);
-         ++i) {
+    for (unsigned i = 0; i < ucp_ep_lane_count(ep); ++i) {
         if (ep->lanes[i].uct_ep != NULL) {
             ucp_trace_lane(trace, ep->lanes[i].uct_ep);
         }
@@ -114,6 +134,12 @@ void ucp_trace_record(struct ucp_trace             *trace,
 {
     unsigned count = atomic_load_explicit(&trace->count, memory_order_relaxed);
 
+    if (trace->counts != NULL) {
+        ucp_trace_count(trace->counts, event);
+    }
+    if (trace->events == NULL) {
+        return;
+    }
     trace->events[count] = *event;
     /* WRITTEN: release, pairs with file_put_events() at exit. */
     atomic_store_explicit(&trace->count, count + 1, memory_order_release);

@@ -20,8 +20,9 @@
 #include "ucp/core/ep.h"
 #include "ucp/core/worker.h"
 
-/* Open worker->trace if UCX_TRACE_FILE is set. A file that cannot be opened is
- * a warning, and there is no trace. */
+/* Open worker->trace if UCX_TRACE_FILE or UCX_STATS_DEST is set: the one writes
+ * events down, the other only sums them up (trace_count.c). A file that cannot
+ * be opened is a warning, and there is no trace. */
 void ucp_trace_open(struct ucp_worker *worker);
 
 /* Write out and free. */

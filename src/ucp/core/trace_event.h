@@ -63,11 +63,14 @@ struct ucp_trace_row {
 
 struct ucp_trace_iface;
 struct ucp_trace_flight;
+struct ucp_trace_counts;
 
 /* link        in the file's list
+ * counts      sums for UCX_STATS_DEST, NULL: none
  * count       events written down; WRITTEN: release, pairs with the acquire of
  *             whoever writes out at exit
  * done_count  of them, written out
+ * events      [UCP_TRACE_EVENT_COUNT_MAX]; NULL: no file is written
  * rows        [row_count]; ep->trace_row is an index
  * proto       whose step runs, NULL: none
  * step_bytes  that it has sent
@@ -75,6 +78,7 @@ struct ucp_trace_flight;
 struct ucp_trace {
     struct ucs_list          link;
     struct ucp_worker       *worker;
+    struct ucp_trace_counts *counts;
     _Atomic unsigned         count;
     unsigned                 done_count;
     struct ucp_trace_event  *events;
@@ -98,6 +102,12 @@ static inline struct ucp_trace_row *ucp_trace_row_of(struct ucp_trace    *trace,
 {
     return &trace->rows[(ep == NULL) ? 0 : ep->trace_row];
 }
+
+/* In trace_count.c. @return false: no memory. */
+bool ucp_trace_counts_init(struct ucp_trace *trace);
+void ucp_trace_counts_cleanup(struct ucp_trace *trace);
+void ucp_trace_count(struct ucp_trace_counts      *counts,
+                     const struct ucp_trace_event *event);
 
 /* In trace_flight.c. @return false: no memory. */
 bool ucp_trace_flights_init(struct ucp_trace *trace);

@@ -218,6 +218,10 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     }
     worker->context  = context;
     worker->options  = *options;
+    if (worker->options.name[0] == '\0') {
+        (void)snprintf(worker->options.name, sizeof(worker->options.name),
+                       "%p", (void *)worker);
+    }
     worker->is_multi = (options->thread_mode == UCS_THREAD_MODE_MULTI);
     worker->has_tag  = context->options.features & UCP_FEATURE_TAG;
     if (worker->is_multi) {

@@ -27,7 +27,7 @@ static struct ucp_ep_options options_read(const ucp_ep_params_t *user)
                 (user->flags & UCP_EP_PARAMS_FLAGS_NO_LOOPBACK) != 0;
     }
     if ((user->field_mask & UCP_EP_PARAM_FIELD_NAME) && (user->name != NULL)) {
-        snprintf(options.name, sizeof(options.name), "%s", user->name);
+        options.name = user->name;
     }
     return options; /* below here there are no masks */
 }
@@ -75,10 +75,6 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
                           &peer);
     if (status == UCS_OK) {
         status = ucp_peer_make_user_ep(worker, peer, &view, &options, ep_p);
-    }
-    if ((status == UCS_OK) && (options.name[0] == '\0')) {
-        snprintf((*ep_p)->options.name, sizeof(options.name), "%p",
-                 (void *)*ep_p);
     }
     ucp_worker_leave(worker);
     return status;
@@ -217,6 +213,16 @@ static void query_transports(const struct ucp_ep *ep,
     transports->num_entries = 1;
 }
 
+/* @param name  [UCP_ENTITY_NAME_MAX]: the user's; else the handle. */
+static void ep_print_name(const struct ucp_ep *ep, char *name)
+{
+    if (ep->options.name != NULL) {
+        snprintf(name, UCP_ENTITY_NAME_MAX, "%s", ep->options.name);
+    } else {
+        snprintf(name, UCP_ENTITY_NAME_MAX, "%p", (const void *)ep);
+    }
+}
+
 ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
 {
     if (ucp_op_is_null(__func__, ep, attr)) {
@@ -227,7 +233,7 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
         return UCS_ERR_NOT_CONNECTED; /* only client-server endpoints */
     }
     if (attr->field_mask & UCP_EP_ATTR_FIELD_NAME) {
-        snprintf(attr->name, sizeof(attr->name), "%s", ep->options.name);
+        ep_print_name(ep, attr->name);
     }
     if (attr->field_mask & UCP_EP_ATTR_FIELD_TRANSPORTS) {
         query_transports(ep, &attr->transports);
@@ -241,12 +247,14 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr)
 void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)
 {
     char text[128];
+    char name[UCP_ENTITY_NAME_MAX];
 
     if (ucp_op_is_null(__func__, ep, stream)) {
         return;
     }
     ucp_worker_enter(ep->worker);
-    fprintf(stream, "#\n# Causeway endpoint '%s'\n#\n", ep->options.name);
+    ep_print_name(ep, name);
+    fprintf(stream, "#\n# Causeway endpoint '%s'\n#\n", name);
     fprintf(stream, "#        peer        : %s\n",
             ucp_ep_describe(ep, text, sizeof(text)));
     fprintf(stream, "#        state       : %s\n",

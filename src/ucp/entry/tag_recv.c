@@ -190,7 +190,7 @@ ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,
     if (stored != NULL) {
         unexpected       = ucs_container_of(stored, struct ucp_unexpected,
                                             match);
-        info->sender_tag = unexpected->tag;
+        info->sender_tag = unexpected->match.exact.tag;
         info->length     = unexpected->length;
         if (remove) {
             ucp_tag_match_remove(&worker->tag.match, stored);

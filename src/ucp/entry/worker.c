@@ -49,7 +49,6 @@ ucs_status_t ucp_worker_create(ucp_context_h              context,
                                ucp_worker_h              *worker_p)
 {
     struct ucp_worker_options options;
-    ucs_status_t              status;
 
     if ((context == NULL) || (params == NULL) || (worker_p == NULL)) {
         ucs_error("ucp_worker_create: context, params or worker_p is NULL");
@@ -61,12 +60,7 @@ ucs_status_t ucp_worker_create(ucp_context_h              context,
                   (int)options.thread_mode);
         return UCS_ERR_INVALID_PARAM;
     }
-    status = ucp_worker_open(context, &options, worker_p);
-    if ((status == UCS_OK) && (options.name[0] == '\0')) {
-        snprintf((*worker_p)->options.name, sizeof(options.name), "%p",
-                 (void *)*worker_p);
-    }
-    return status;
+    return ucp_worker_open(context, &options, worker_p);
 }
 
 void ucp_worker_destroy(ucp_worker_h worker)
@@ -180,6 +174,21 @@ ucs_status_t ucp_worker_address_query(ucp_address_t             *address,
     return UCS_OK;
 }
 
+/* What it has counted, where that is not zero. */
+static void worker_print_counts(const struct ucp_worker *worker, FILE *stream)
+{
+    for (unsigned i = 0; i < UCP_COUNT_COUNT; ++i) {
+        const struct ucs_counter_desc *desc =
+            &worker->counters.table->descs[i];
+        uint64_t value = ucs_counter_get(&worker->counts[i]);
+
+        if (value != 0) {
+            fprintf(stream, "#        %-18s: %llu %s\n", desc->name,
+                    (unsigned long long)value, desc->doc);
+        }
+    }
+}
+
 void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
 {
     unsigned ep_count = 0;
@@ -202,6 +211,7 @@ void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
                 wiface->iface->transport->name,
                 wiface->iface->md->device.name);
     }
+    worker_print_counts(worker, stream);
     fprintf(stream, "#\n");
     ucp_worker_leave(worker);
 }

@@ -162,6 +162,9 @@ static void fragment_grant(struct ucp_rndv           *rndv,
     rndv->granted.end = ack->offset + ack->length;
     rndv->peer_id     = ack->receiver_id;
     rndv->unclaimed -= ack->length;
+    if ((rndv->kind == UCP_RNDV_PUT) || (rndv->kind == UCP_RNDV_GET)) {
+        rndv->bulk.name = ucp_pipeline_send_proto.name; /* R fell back */
+    }
     ucp_rndv_submit(rndv);
 }
 

@@ -129,10 +129,7 @@ static uint32_t rdma_ep_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op,
     uint8_t  right = (op == UCP_RDMA_PUT) ? UCT_RIGHT_PUT : UCT_RIGHT_GET;
     uint32_t lanes = 0;
 
-    if (ep->lanes == NULL) {
-        return 0; /* it is only heard */
-    }
-    for (unsigned i = 0; i < ep->config->lane_count; ++i) {
+    for (unsigned i = 0; i < ucp_ep_lane_count(ep); ++i) {
         const struct uct_ep *lane   = ep->lanes[i].uct_ep;
         uint8_t              rights = is_peer ? lane->peer_rights : lane->rights;
 

@@ -3,6 +3,7 @@
  * left when an endpoint cannot do it. */
 #include "ucp/proto/rndv.h"
 
+#include "ucp/core/trace.h"
 #include "ucp/core/worker.h"
 #include "ucp/proto/eager.h"
 
@@ -80,5 +81,5 @@ ucs_status_t ucp_rndv_fall_back(struct ucp_request *req)
 {
     ucp_worker_count(req->worker, UCP_COUNT_FALL_BACK, 1);
     req->send.proto = &ucp_pipeline_send_proto;
-    return req->send.proto->step(req);
+    return ucp_trace_step(req);
 }

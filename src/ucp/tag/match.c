@@ -151,9 +151,31 @@ void ucp_tag_match_store(struct ucp_tag_match      *match,
     ++match->unexpected_count;
 }
 
+/* The oldest message leaves, and receives of whatever comes first take the
+ * next ones in turn: fetch the lines of the second, and the neighbours of the
+ * first, whose links were fetched in the turn before. */
+UCS_INLINE void match_fetch_ahead(const struct ucs_list *first)
+{
+    const struct ucp_tag_unexpected *next =
+        ucs_container_of(first, struct ucp_tag_unexpected, arrival);
+    const char *second =
+        (const char *)ucs_container_of(first->next, struct ucp_tag_unexpected,
+                                       arrival);
+
+    ucs_prefetch_write(next->exact.link.prev);
+    ucs_prefetch_write(next->exact.link.next);
+    for (unsigned line = 0; line < UCP_TAG_FETCH_LINES; ++line) {
+        ucs_prefetch_write(second + ((size_t)line * UCS_CACHE_LINE_BYTES));
+    }
+}
+
 void ucp_tag_match_remove(struct ucp_tag_match      *match,
                           struct ucp_tag_unexpected *unexpected)
 {
+    if ((unexpected->arrival.prev == &match->arrivals) &&
+        (unexpected->arrival.next != &match->arrivals)) {
+        match_fetch_ahead(unexpected->arrival.next);
+    }
     ucp_tag_index_remove(&match->exact, &unexpected->exact);
     if (match->sender.buckets != NULL) {
         ucp_tag_index_remove(&match->sender, &unexpected->sender);

@@ -22,6 +22,9 @@ enum ucp_tag_match_limit {
     /* Masks in use at one time before receives fall back to one list; MPI
      * uses at most four. */
     UCP_TAG_CLASS_COUNT_MAX = 8,
+    /* Cache lines of a stored message that are fetched ahead: the struct that
+     * embeds ucp_tag_unexpected, and a few bytes of data. */
+    UCP_TAG_FETCH_LINES = 4,
 };
 
 /* A receive that waits; embedded by the caller. */

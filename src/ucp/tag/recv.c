@@ -105,7 +105,7 @@ void ucp_tag_recv_unexpected(struct ucp_request    *req,
     struct ucp_arrival arrival = {
             .worker      = req->worker,
             .ep          = unexpected->ep,
-            .tag         = unexpected->tag,
+            .tag         = unexpected->match.exact.tag,
             .length      = unexpected->length,
             .data        = unexpected->data,
             .data_length = unexpected->data_length,

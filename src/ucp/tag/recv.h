@@ -22,17 +22,22 @@ enum ucp_unexpected_kind {
     UCP_UNEXPECTED_RNDV,  /* the rest comes when we ask for it */
 };
 
-/* ep       whose it is; NULL when whole, or when the peer is gone
- * ep_link  in ep->unexpected, unless ep is NULL
- * id       RNDV: the sender's
+/* What every receive needs comes first: two cache lines. The tag is
+ * match.exact's.
  * length   of the whole message
  * data     [data_length]: its first bytes; behind this struct, kept in
  *          iface's buffer, or of malloc; head_length bytes of the protocol's
  *          lie before it
+ * failed   why the rest will never come, or UCS_OK
  * candidate  RNDV: how its sender would go on
- * failed   why the rest will never come, or UCS_OK */
+ * ep       whose it is; NULL when whole, or when the peer is gone
+ * ep_link  in ep->unexpected, unless ep is NULL
+ * id       RNDV: the sender's */
 struct ucp_unexpected {
     struct ucp_tag_unexpected match;
+    size_t                    length;
+    size_t                    data_length;
+    uint8_t                  *data;
     enum ucp_unexpected_kind  kind;
     ucs_status_t              failed;
     bool                      is_pooled;
@@ -40,14 +45,10 @@ struct ucp_unexpected {
     uint8_t                   candidate;
     uint16_t                  head_length;
     struct ucp_ep            *ep;
-    struct ucs_list           ep_link;
-    uint64_t                  id;
-    uint64_t                  tag;
-    size_t                    length;
-    size_t                    data_length;
-    uint8_t                  *data;
     struct uct_iface         *kept_iface; /* NULL: data is not kept */
     void                     *kept_data;
+    struct ucs_list           ep_link;
+    uint64_t                  id;
 };
 
 /* The first bytes of a message as a handler sees them.

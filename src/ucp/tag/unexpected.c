@@ -139,7 +139,6 @@ ucs_status_t ucp_unexpected_store(const struct ucp_arrival *arrival,
     unexpected->failed      = UCS_OK;
     unexpected->is_probed   = false;
     unexpected->id          = arrival->id;
-    unexpected->tag         = arrival->tag;
     unexpected->length      = arrival->length;
     unexpected->data_length = arrival->data_length;
     unexpected->candidate   = arrival->candidate;

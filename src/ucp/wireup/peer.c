@@ -133,13 +133,15 @@ ucs_status_t ucp_peer_make_user_ep(struct ucp_worker           *worker,
         status = (view->entry_count == 0) ? UCS_ERR_UNREACHABLE : UCS_OK;
         status = (ep->message_ep == NULL) ? ep->failed : status;
     }
+    if (status == UCS_OK) {
+        status = ucp_ep_set_options(ep, options);
+    }
     if (status != UCS_OK) {
         return status;
     }
     ++peer->user_count;
     ep->flags |= UCP_EP_USER;
-    ep->options = *options;
-    *ep_p       = ep;
+    *ep_p = ep;
     return UCS_OK;
 }
 
@@ -180,7 +182,7 @@ void ucp_peer_gone(const struct ucp_ep *gone)
     struct ucp_ep *ep = gone->peer->eps[gone->index];
 
     if ((ep != NULL) && (ep->flags & UCP_EP_FOLLOWS)) {
-        ep->flags &= ~(uint32_t)UCP_EP_FOLLOWS;
+        ep->flags &= (uint16_t)~UCP_EP_FOLLOWS;
         if (!ucp_ep_is_drained(ep)) {
             ucp_ep_drain(ep);
         }
