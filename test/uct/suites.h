@@ -39,6 +39,7 @@ extern const struct test_suite sm_send_suite;
 extern const struct test_suite sm_socket_suite;
 extern const struct test_suite sm_transport_suite;
 extern const struct test_suite transports_suite;
+extern const struct test_suite udp_conn_suite;
 extern const struct test_suite udp_io_suite;
 extern const struct test_suite udp_io_receive_suite;
 extern const struct test_suite udp_io_send_suite;

@@ -41,6 +41,7 @@ int main(int argc, char **argv)
                                                       &sm_socket_suite,
                                                       &sm_transport_suite,
                                                       &transports_suite,
+                                                      &udp_conn_suite,
                                                       &udp_io_suite,
                                                       &udp_io_receive_suite,
                                                       &udp_io_send_suite,

@@ -13,10 +13,12 @@
 
 extern const struct uct_transport uct_self_transport;
 extern const struct uct_transport uct_sm_transport;
+extern const struct uct_transport uct_udp_transport;
 
 const struct uct_transport *const uct_builtin_transports[] = {
     &uct_self_transport,
     &uct_sm_transport,
+    &uct_udp_transport,
     NULL,
 };
 

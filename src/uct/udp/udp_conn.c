@@ -19,6 +19,7 @@ void udp_conn_init(struct udp_conn *conn, struct udp_env *env, uint32_t id)
     ucs_queue_init(&conn->fragments);
     ucs_queue_init(&conn->finished);
     ucs_queue_init(&conn->flushes);
+    ucs_queue_init(&conn->canceled);
     ucs_list_init(&conn->operations);
     ucs_list_init(&conn->reassemblies);
     ucs_timer_init(&conn->timer, conn_timer);
@@ -303,7 +304,11 @@ static void conn_search_path(struct udp_conn *conn)
     if (bytes != 0) {
         udp_mtu_sent(&conn->mtu, conn->number, env->now_ns,
                      udp_rtt_timeout_ns(&conn->rtt) * 2);
+        env->is_too_long = false;
         udp_conn_send_ping(conn, bytes);
+        if (env->is_too_long) {
+            udp_mtu_refused(&conn->mtu, env->now_ns);
+        }
     }
 }
 

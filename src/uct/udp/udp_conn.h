@@ -56,6 +56,7 @@ struct udp_fragment {
     struct uct_req        *req;
     struct uct_req         own;
     struct udp_held       *buffer;
+    uint8_t               *copy; /* from the heap, when its owner went */
     void                  *result; /* of an atomic */
     uint64_t               key, address;
     struct udp_word        word;
@@ -99,6 +100,7 @@ struct udp_conn {
     struct ucs_sockaddr address[UDP_CHANNEL_COUNT];
     struct udp_seal     seal, handshake;
     uint64_t            nonce, client_nonce, cookie, peer_incarnation;
+    uint64_t            client_key; /* in the owner's table; 0: none */
     uint16_t            data_port;
     uint32_t            number, message, operation;
     uint32_t            peer_buffer_bytes;
@@ -107,11 +109,12 @@ struct udp_conn {
     struct udp_rtt      rtt;
     struct udp_cc       cc;
     struct udp_mtu      mtu;
-    struct ucs_queue    fragments, finished, flushes;
+    struct ucs_queue    fragments, finished, flushes, canceled;
     struct ucs_list     operations, reassemblies;
     unsigned            fragment_count, answer_count, operation_count;
     struct ucs_list     busy_link, owing_link, link;
     struct ucs_queue_elem notify_link;
+    unsigned            inbox_count; /* messages of it that wait */
     struct ucs_timer    timer;
     uint64_t            heard_ns, pinged_ns, retry_ns, begun_ns, pace_ns;
     uint64_t            probe_ns, linger_ns;
@@ -251,6 +254,12 @@ void udp_connect_leave(struct udp_conn *conn);
 uint64_t udp_connect_cookie(const struct udp_connect_self *self,
                             const struct ucs_sockaddr     *from,
                             const struct udp_hello *hello, uint64_t second);
+/* Answer a HELLO from there. `stranger` is a connection for the call only:
+ * nothing of it is kept. */
+void udp_connect_send_cookie(struct udp_conn               *stranger,
+                             const struct udp_connect_self *self,
+                             const struct ucs_sockaddr     *from,
+                             const struct udp_hello        *hello);
 /* Is a CONNECT's cookie ours and not older than two seconds? */
 bool udp_connect_is_ours(const struct udp_connect_self *self,
                          const struct ucs_sockaddr     *from,

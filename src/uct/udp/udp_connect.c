@@ -133,6 +133,20 @@ uint64_t udp_connect_cookie(const struct udp_connect_self *self,
                          second << 8);
 }
 
+void udp_connect_send_cookie(struct udp_conn               *stranger,
+                             const struct udp_connect_self *self,
+                             const struct ucs_sockaddr     *from,
+                             const struct udp_hello        *hello)
+{
+    stranger->handshake             = self->secret;
+    stranger->address[UDP_PRIORITY] = *from;
+    stranger->peer_id               = hello->id;
+    stranger->nonce                 = hello->nonce;
+    stranger->cookie                = udp_connect_cookie(
+        self, from, hello, stranger->env->now_ns / UCS_NS_PER_S);
+    connect_send(stranger, UDP_KIND_COOKIE);
+}
+
 bool udp_connect_is_ours(const struct udp_connect_self *self,
                          const struct ucs_sockaddr     *from,
                          const struct udp_hello *hello, uint64_t now_ns)

@@ -112,6 +112,7 @@ struct udp_env {
     uint32_t                  buffer_bytes;
     uint16_t                  window;
     bool                      is_blocked; /* a socket is full */
+    bool is_too_long; /* a packet was longer than a device carries */
     enum udp_cc_kind          congestion;
     uint64_t                  congestion_bytes;
 };
@@ -130,6 +131,19 @@ UCS_INLINE void udp_count(struct udp_env *env, enum udp_counter counter)
 {
     ucs_counter_inc(&env->counters[counter]);
 }
+
+/* Everything that is due: time-outs, timers, what waits for its turn, and
+ * acknowledgements. @return how much was done. */
+unsigned udp_env_turn(struct udp_env *env);
+
+/* Only the acknowledgements that are due. @return how many went. */
+unsigned udp_env_acknowledge(struct udp_env *env);
+
+/* The window was shut and is open now: tell those who were told. */
+void udp_env_reopen(struct udp_env *env, struct udp_conn *conn);
+
+/* When to take the next turn; 0: now. */
+uint64_t udp_env_deadline_ns(const struct udp_env *env);
 
 /* A held message with room for `length` bytes. @return NULL: none left. */
 struct udp_held *udp_env_hold(struct udp_env *env, size_t length);

@@ -24,10 +24,12 @@ UCS_INLINE uint32_t udp_seq_max(uint32_t a, uint32_t b)
     return udp_seq_is_before(a, b) ? b : a;
 }
 
-/* The number nearest to `near` with these low 16 bits. */
-UCS_INLINE uint32_t udp_seq_widen(uint32_t near, uint16_t low)
+/* The number nearest to `around` with these low 16 bits. */
+UCS_INLINE uint32_t udp_seq_widen(uint32_t around, uint16_t low)
 {
-    return near + (uint32_t)(int32_t)(int16_t)(uint16_t)(low - (uint16_t)near);
+    int16_t distance = (int16_t)(uint16_t)(low - (uint16_t)around);
+
+    return around + (uint32_t)(int32_t)distance;
 }
 
 #endif
