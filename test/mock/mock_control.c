@@ -13,10 +13,12 @@
         .put                       = {.short_bytes_max = 128,                  \
                                       .bcopy_bytes_max = 8 << 10,              \
                                       .zcopy_bytes_max = SIZE_MAX,             \
-                                      .iov_count_max   = 8},                     \
+                                      .iov_count_max    = 8,                   \
+                                      .remote_count_max = 4},                  \
         .get                       = {.bcopy_bytes_max = 8 << 10,              \
                                       .zcopy_bytes_max = SIZE_MAX,             \
-                                      .iov_count_max   = 8},                     \
+                                      .iov_count_max    = 8,                   \
+                                      .remote_count_max = 4},                  \
         .cost                      = {.latency_s           = 1e-6,             \
                                       .overhead_s          = 100e-9,           \
                                       .bandwidth_Bps       = 10e9,             \

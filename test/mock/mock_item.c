@@ -93,6 +93,24 @@ ucs_status_t mock_item_accept(struct mock_item *item, struct uct_req *req,
     return UCS_INPROGRESS;
 }
 
+bool mock_item_is_allowed(const struct mock_item  *item,
+                          const struct mock_iface *owner)
+{
+    unsigned right = (item->kind == MOCK_ITEM_PUT) ? UCT_ACCESS_REMOTE_WRITE
+                                                   : UCT_ACCESS_REMOTE_READ;
+    unsigned index;
+
+    for (index = 0; index < item->remote_count; ++index) {
+        const struct mock_remote *remote = &item->remote[index];
+
+        if (!mock_mem_allows(remote->key, owner, remote->address,
+                             remote->length, right)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void mock_item_gather(struct mock_item *item)
 {
     if (!item->is_lent) {

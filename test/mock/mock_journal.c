@@ -35,7 +35,7 @@ void mock_journal_item(struct mock_item *item, enum mock_op op)
         .am_id        = item->am_id,
         .is_any_order = item->is_any_order,
         .length       = item->length,
-        .address      = item->address,
+        .address      = item->remote[0].address,
         .status       = UCS_INPROGRESS,
     };
 

@@ -60,24 +60,11 @@ ucs_status_t mock_am_zcopy(struct uct_ep *ep, uint8_t am_id, const void *header,
                            unsigned flags);
 
 /* mock_rma.c */
-ucs_status_t mock_put_short(struct uct_ep *ep, const void *buffer,
-                            size_t length, uint64_t remote_address,
-                            const struct uct_rkey *rkey, unsigned flags);
-ssize_t      mock_put_bcopy(struct uct_ep *ep, uct_pack_fn pack, void *arg,
-                            size_t length_max, uint64_t remote_address,
-                            const struct uct_rkey *rkey, unsigned flags);
-ucs_status_t mock_put_zcopy(struct uct_ep *ep, const struct uct_iov *iov,
-                            unsigned iov_count, uint64_t remote_address,
-                            const struct uct_rkey *rkey, struct uct_req *req,
-                            unsigned flags);
-ucs_status_t mock_get_bcopy(struct uct_ep *ep, void *buffer, size_t length,
-                            uint64_t               remote_address,
-                            const struct uct_rkey *rkey, struct uct_req *req,
-                            unsigned flags);
-ucs_status_t mock_get_zcopy(struct uct_ep *ep, const struct uct_iov *iov,
-                            unsigned iov_count, uint64_t remote_address,
-                            const struct uct_rkey *rkey, struct uct_req *req,
-                            unsigned flags);
+uct_put_short_proc mock_put_short;
+uct_put_bcopy_proc mock_put_bcopy;
+uct_get_bcopy_proc mock_get_bcopy;
+uct_zcopy_proc     mock_put_zcopy;
+uct_zcopy_proc     mock_get_zcopy;
 
 /* mock_item.c: one thing on the wire */
 struct mock_item *mock_item_new(struct mock_ep *ep, enum mock_kind kind);
@@ -87,6 +74,9 @@ void mock_item_lend(struct mock_item *item, const struct uct_iov *iov,
 /* Accept it; with a request, or without. @return what the caller is told. */
 ucs_status_t mock_item_accept(struct mock_item *item, struct uct_req *req,
                               bool is_lending);
+/* May a put or get touch all that it names of that interface's memory? */
+bool mock_item_is_allowed(const struct mock_item  *item,
+                          const struct mock_iface *owner);
 /* Read the lent bytes: they are the caller's again. */
 void mock_item_gather(struct mock_item *item);
 /* Nobody will complete it any more. */

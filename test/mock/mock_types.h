@@ -99,6 +99,13 @@ struct mock_ep {
     struct ucs_list     link;
 };
 
+/* A piece of the target's memory; the key's object may be gone by then. */
+struct mock_remote {
+    uint64_t address;
+    size_t   length;
+    uint64_t key;
+};
+
 /* ep       NULL: destroyed, nobody waits for the completion
  * req      to be completed, NULL: nothing is
  * own      stands for a request that the caller did not give
@@ -129,8 +136,8 @@ struct mock_item {
     struct uct_iov      iov[MOCK_IOV_COUNT_MAX];
     unsigned            iov_count;
     uint64_t            sum;
-    uint64_t            key;
-    uint64_t            address;
+    struct mock_remote  remote[MOCK_IOV_COUNT_MAX];
+    unsigned            remote_count;
     ucs_status_t        status;
     int                 event;
 };

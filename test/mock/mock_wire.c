@@ -87,26 +87,39 @@ static void mock_item_set_arrived(struct mock_item *item)
     }
 }
 
+/* Copy between the item's bytes and the target's pieces. */
+static void mock_item_move(struct mock_item *item)
+{
+    uint8_t *bytes = item->data;
+    unsigned index;
+
+    for (index = 0; index < item->remote_count; ++index) {
+        size_t length = item->remote[index].length;
+        void  *there  = (void *)(uintptr_t)item->remote[index].address;
+
+        if (length > 0) {
+            (item->kind == MOCK_ITEM_PUT) ? memcpy(there, bytes, length)
+                                          : memcpy(bytes, there, length);
+        }
+        bytes += length;
+    }
+}
+
 void mock_item_execute(struct mock_item *item)
 {
-    bool     is_put = (item->kind == MOCK_ITEM_PUT);
-    unsigned right  = is_put ? UCT_ACCESS_REMOTE_WRITE : UCT_ACCESS_REMOTE_READ;
-    void    *remote = (void *)(uintptr_t)item->address;
+    bool is_put = (item->kind == MOCK_ITEM_PUT);
 
-    if ((item->status == UCS_OK) &&
-        !mock_mem_allows(item->key, item->to, item->address, item->length,
-                         right)) {
+    if ((item->status == UCS_OK) && !mock_item_is_allowed(item, item->to)) {
         item->status = UCS_ERR_INVALID_ADDR;
     }
     if (is_put) {
         mock_item_gather(item);
     }
-    if ((item->status == UCS_OK) && (item->length > 0)) {
-        if (is_put) {
-            memcpy(remote, item->data, item->length);
-        } else if (item->is_lent) {
-            uct_iov_scatter(item->iov, item->iov_count, remote);
-        }
+    if ((item->status == UCS_OK) && (is_put || item->is_lent)) {
+        mock_item_move(item);
+    }
+    if ((item->status == UCS_OK) && !is_put && item->is_lent) {
+        uct_iov_scatter(item->iov, item->iov_count, item->data);
     }
     item->is_lent = false;
     if (item->event >= 0) {

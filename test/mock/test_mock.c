@@ -178,10 +178,12 @@ static ucs_status_t send_letter(struct stage *stage, char letter,
 
 static ucs_status_t put_all(struct stage *stage)
 {
-    const struct uct_iov iov = {stage->here, BYTES, stage->local};
+    const struct uct_iov    iov    = {stage->here, BYTES, stage->local};
+    const struct uct_remote remote = {(uintptr_t)stage->there, BYTES,
+                                      stage->rkey};
+    const struct uct_rma    rma    = {&iov, &remote, 1, 1};
 
-    return stage->tl->put_zcopy(stage->ep, &iov, 1, (uintptr_t)stage->there,
-                                stage->rkey, &stage->req, 0);
+    return stage->tl->put_zcopy(stage->ep, &rma, &stage->req, 0);
 }
 
 static void deliver_next(struct stage *stage, enum mock_order order)
@@ -400,12 +402,14 @@ static void bad__memory_not_registered(const struct test_param *param)
     struct stage         stage;
     uint8_t              other[8] = {0};
     const struct uct_iov iov      = {other, sizeof(other), NULL};
+    struct uct_remote    remote   = {.length = sizeof(other)};
+    const struct uct_rma rma      = {&iov, &remote, 1, 1};
 
     (void)param;
     stage_open(&stage);
-    ck_assert_int_eq(stage.tl->put_zcopy(stage.ep, &iov, 1,
-                                         (uintptr_t)stage.there, stage.rkey,
-                                         NULL, 0),
+    remote.address = (uintptr_t)stage.there;
+    remote.rkey    = stage.rkey;
+    ck_assert_int_eq(stage.tl->put_zcopy(stage.ep, &rma, NULL, 0),
                      UCS_INPROGRESS);
     ck_assert_ptr_nonnull(strstr(stage.mock->bad(), "not registered"));
     stage_progress(&stage);

@@ -76,6 +76,7 @@ extern struct test_suite conform_order_suite;
 extern struct test_suite conform_pending_suite;
 extern struct test_suite conform_rights_suite;
 extern struct test_suite conform_rma_suite;
+extern struct test_suite conform_pieces_suite;
 extern struct test_suite conform_teardown_suite;
 extern struct test_suite conform_wakeup_suite;
 extern struct test_suite conform_zcopy_suite;

@@ -24,7 +24,8 @@ static void check_rma_limits(const struct world *world, enum uct_cap first,
     bool is_put = (first == UCT_CAP_PUT_SHORT);
 
     if ((limits->short_bytes_max | limits->bcopy_bytes_max |
-         limits->zcopy_bytes_max | limits->iov_count_max) == 0) {
+         limits->zcopy_bytes_max | limits->iov_count_max |
+         limits->remote_count_max) == 0) {
         return;
     }
     check_limit(is_put && has_cap(world, UCT_CAP_PUT_SHORT),
@@ -35,6 +36,8 @@ static void check_rma_limits(const struct world *world, enum uct_cap first,
                 limits->zcopy_bytes_max, "put_zcopy, get_zcopy");
     check_limit(has_cap(world, is_put ? UCT_CAP_PUT_ZCOPY : UCT_CAP_GET_ZCOPY),
                 limits->iov_count_max, "put_zcopy, get_zcopy iov");
+    check_limit(has_cap(world, is_put ? UCT_CAP_PUT_ZCOPY : UCT_CAP_GET_ZCOPY),
+                limits->remote_count_max, "put_zcopy, get_zcopy remote");
 }
 
 static void query__limits_fit_the_functions(const struct test_param *param)

@@ -104,7 +104,11 @@ static void rights__without_it_is_refused(const struct test_param *param)
                                             rpc.size_bytes, &rkey),
                  "unpack the key");
     ck_assert_int_eq(
-        ep->transport->put_zcopy(ep, &iov, 1, rpc.a, rkey, NULL, 0),
+        ep->transport->put_zcopy(
+            ep,
+            &(const struct uct_rma){
+                &iov, &(const struct uct_remote){rpc.a, iov.length, rkey}, 1, 1},
+            NULL, 0),
         UCS_ERR_UNSUPPORTED);
     rpc = (struct rpc){.op = RPC_REGION_READ, .size_bytes = 1};
     world_rpc(&world, &rpc);

@@ -19,6 +19,19 @@ static size_t pack_bytes(void *dest, void *arg)
     return pack->size_bytes;
 }
 
+static bool is_put(enum uct_cap cap)
+{
+    return cap <= UCT_CAP_PUT_ZCOPY;
+}
+
+static const struct uct_op_limits *zcopy_limits(const struct target *target,
+                                                enum uct_cap         cap)
+{
+    const struct uct_iface_attr *attr = &target->world.here->attr;
+
+    return is_put(cap) ? &attr->put : &attr->get;
+}
+
 /* One operation of that kind on [offset, offset + length) of the region;
  * local bytes at target->local. */
 static ucs_status_t target_try(struct target *target, enum uct_cap cap,
@@ -28,20 +41,27 @@ static ucs_status_t target_try(struct target *target, enum uct_cap cap,
     struct uct_ep              *ep      = target->lane->ep;
     uint64_t                    address = target->address + offset;
     struct pack_bytes           pack    = {target->local, length};
+    const struct uct_op_limits *limits  = zcopy_limits(target, cap);
     struct uct_iov              iov[3];
-    unsigned                    iov_count = 1;
+    struct uct_remote           remote[3];
+    struct uct_rma              rma = {iov, remote, 1, 1};
     ssize_t                     packed;
 
-    iov[0] = (struct uct_iov){target->local, length, target->local_mem};
-    if (((cap == UCT_CAP_PUT_ZCOPY) &&
-         (target->world.here->attr.put.iov_count_max >= 3)) ||
-        ((cap == UCT_CAP_GET_ZCOPY) &&
-         (target->world.here->attr.get.iov_count_max >= 3))) {
+    iov[0]    = (struct uct_iov){target->local, length, target->local_mem};
+    remote[0] = (struct uct_remote){address, length, target->rkey};
+    if (limits->iov_count_max >= 3) {
         iov[0].length = length / 3;
         iov[1]        = (struct uct_iov){NULL, 0, NULL};
         iov[2]        = (struct uct_iov){target->local + length / 3,
                                          length - length / 3, target->local_mem};
-        iov_count     = 3;
+        rma.iov_count = 3;
+    }
+    if (limits->remote_count_max >= 3) {
+        remote[0].length = length / 5;
+        remote[1] = (struct uct_remote){address + length / 5, 0, target->rkey};
+        remote[2] = (struct uct_remote){address + length / 5,
+                                        length - length / 5, target->rkey};
+        rma.remote_count = 3;
     }
     switch (cap) {
     case UCT_CAP_PUT_SHORT:
@@ -52,14 +72,12 @@ static ucs_status_t target_try(struct target *target, enum uct_cap cap,
                                target->rkey, 0);
         return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
     case UCT_CAP_PUT_ZCOPY:
-        return tl->put_zcopy(ep, iov, iov_count, address, target->rkey,
-                             target_req(target), 0);
+        return tl->put_zcopy(ep, &rma, target_req(target), 0);
     case UCT_CAP_GET_BCOPY:
         return tl->get_bcopy(ep, target->local, length, address, target->rkey,
                              target_req(target), 0);
     case UCT_CAP_GET_ZCOPY:
-        return tl->get_zcopy(ep, iov, iov_count, address, target->rkey,
-                             target_req(target), 0);
+        return tl->get_zcopy(ep, &rma, target_req(target), 0);
     default:
         return UCS_ERR_UNSUPPORTED;
     }
@@ -77,11 +95,6 @@ static ucs_status_t target_do(struct target *target, enum uct_cap cap,
         }
     } while (status == UCS_ERR_WOULD_BLOCK);
     return target_wait(target, status);
-}
-
-static bool is_put(enum uct_cap cap)
-{
-    return cap <= UCT_CAP_PUT_ZCOPY;
 }
 
 static size_t length_max(const struct target *target, enum uct_cap cap)

@@ -122,10 +122,12 @@ void region_pair_close(struct region_pair *pair)
 ucs_status_t region_pair_get(struct region_pair *pair, size_t offset,
                              size_t length, struct uct_req *req)
 {
-    struct uct_iov iov = {pair->local + offset, length, NULL};
+    const struct uct_iov    iov    = {pair->local + offset, length, NULL};
+    const struct uct_remote remote = {pair->region.address + offset, length,
+                                      pair->rkey};
+    const struct uct_rma    rma    = {&iov, &remote, 1, 1};
 
-    return uct_sm_get_zcopy(pair->end.ep, &iov, 1,
-                            pair->region.address + offset, pair->rkey, req, 0);
+    return uct_sm_get_zcopy(pair->end.ep, &rma, req, 0);
 }
 
 void region_until_done(struct region_pair *pair, unsigned count)

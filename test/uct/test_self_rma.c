@@ -11,19 +11,21 @@ static void put__source_and_target_may_overlap(const struct test_param *param)
     uint8_t          bytes[UCT_RKEY_BYTES_MAX];
     struct uct_mem  *mem;
     struct uct_rkey *rkey;
+    struct uct_remote    remote = {.length = 6};
+    const struct uct_rma rma    = {&iov, &remote, 1, 1};
 
     (void)param;
     ck_assert_int_eq(self_mem_register(md, text, 8, UCT_ACCESS_ALL, &mem),
                      UCS_OK);
     ck_assert_int_eq(
         self_rkey_unpack(md, bytes, self_rkey_pack(mem, bytes), &rkey), UCS_OK);
-    ck_assert_int_eq(
-        self_put_zcopy(ep, &iov, 1, (uintptr_t)text + 2, rkey, NULL, 0),
-        UCS_OK);
+    remote.address = (uintptr_t)text + 2;
+    remote.rkey    = rkey;
+    ck_assert_int_eq(self_put_zcopy(ep, &rma, NULL, 0), UCS_OK);
     ck_assert_str_eq(text, "ababcdef");
-    iov.buffer = text + 2;
-    ck_assert_int_eq(
-        self_get_zcopy(ep, &iov, 1, (uintptr_t)text, rkey, NULL, 0), UCS_OK);
+    iov.buffer     = text + 2;
+    remote.address = (uintptr_t)text;
+    ck_assert_int_eq(self_get_zcopy(ep, &rma, NULL, 0), UCS_OK);
     ck_assert_str_eq(text, "abababcd");
     self_rkey_release(rkey);
     self_mem_release(mem);

@@ -127,6 +127,35 @@ static void broken__a_chunk_that_is_too_short(const struct test_param *param)
     channel_expect_broken();
 }
 
+/* A message that begins there in a chunk of the sender's own. */
+static void channel_inject_start(unsigned start)
+{
+    struct uct_sm_peer *peer = channel_peer(&bad);
+    unsigned index = uct_sm_chunk_take(&peer->mapping.pool, &peer->chunks);
+
+    channel_inject(uct_sm_control(UCT_SM_KIND_CHUNK, SM_STAGE_AM, 0, 100),
+                   uct_sm_place(index, start));
+    channel_expect_broken();
+}
+
+static void broken__a_start_behind_the_margin(const struct test_param *param)
+{
+    (void)param;
+    channel_inject_start(UCT_SM_CHUNK_MARGIN_BYTES);
+}
+
+static void broken__a_start_far_away(const struct test_param *param)
+{
+    (void)param;
+    channel_inject_start(UINT32_MAX & ~7u);
+}
+
+static void broken__a_start_that_is_not_aligned(const struct test_param *param)
+{
+    (void)param;
+    channel_inject_start(4);
+}
+
 static void broken__a_source_index_out_of_range(const struct test_param *param)
 {
     (void)param;
@@ -266,6 +295,9 @@ static const struct test_case channel_cases[] = {
     TEST(broken__a_chunk_that_is_not_there),
     TEST(broken__a_chunk_of_another_sender),
     TEST(broken__a_chunk_that_is_too_short),
+    TEST(broken__a_start_behind_the_margin),
+    TEST(broken__a_start_far_away),
+    TEST(broken__a_start_that_is_not_aligned),
     TEST(broken__a_source_index_out_of_range),
     TEST(broken__the_end_of_no_source_is_nothing),
     TEST(broken__an_id_that_nobody_knows_is_dropped),

@@ -82,7 +82,7 @@ static void copy__pieces_of_any_length(const struct test_param *param)
 {
     static uint8_t         there[8 * PAGE], local[8 * PAGE];
     struct uct_sm_transfer transfer;
-    struct iovec           pieces[5];
+    struct iovec           pieces[5], remote[3];
     unsigned               is_put;
 
     (void)param;
@@ -96,11 +96,14 @@ static void copy__pieces_of_any_length(const struct test_param *param)
         pieces[3] = (struct iovec){local + 1 + 3 * PAGE, 4};
         pieces[4] =
             (struct iovec){local + 5 + 3 * PAGE, sizeof(local) - 5 - 3 * PAGE};
-        transfer = (struct uct_sm_transfer){.is_put         = is_put,
-                                            .pid            = getpid(),
-                                            .remote_address = (uintptr_t)there,
-                                            .local          = pieces,
-                                            .local_count    = 5};
+        remote[0] = (struct iovec){there, 2 * PAGE + 7};
+        remote[1] = (struct iovec){NULL, 0};
+        remote[2] = (struct iovec){there + 2 * PAGE + 7,
+                                   sizeof(there) - 2 * PAGE - 7};
+        transfer  = (struct uct_sm_transfer){.is_put = is_put,
+                                             .pid    = getpid(),
+                                             .local  = {pieces, 5},
+                                             .remote = {remote, 3}};
         ck_assert_int_eq(uct_sm_cma_copy(&transfer), UCS_OK);
         ck_assert(sm_stage_check(is_put ? there : local, sizeof(local)));
     }
@@ -111,6 +114,7 @@ static void copy__up_to_a_hole(const struct test_param *param)
 {
     static uint8_t local[4 * PAGE];
     struct iovec pieces[2] = {{local, 100}, {local + 100, sizeof(local) - 100}};
+    struct iovec remote    = {.iov_len = sizeof(local)};
     struct uct_sm_transfer transfer;
     uint8_t               *there;
 
@@ -121,10 +125,9 @@ static void copy__up_to_a_hole(const struct test_param *param)
     ck_assert_ptr_ne(there, MAP_FAILED);
     memset(there, 0x5a, 4 * PAGE);
     ck_assert_int_eq(munmap(there + 2 * PAGE, PAGE), 0);
-    transfer = (struct uct_sm_transfer){.pid            = getpid(),
-                                        .remote_address = (uintptr_t)there,
-                                        .local          = pieces,
-                                        .local_count    = 2};
+    remote.iov_base = there;
+    transfer        = (struct uct_sm_transfer){
+               .pid = getpid(), .local = {pieces, 2}, .remote = {&remote, 1}};
     ck_assert_int_eq(uct_sm_cma_copy(&transfer), UCS_ERR_INVALID_ADDR);
     ck_assert_uint_eq(local[2 * PAGE - 1], 0x5a);
     ck_assert_uint_eq(local[2 * PAGE], 0);
@@ -136,7 +139,7 @@ static void copy__up_to_a_hole(const struct test_param *param)
 static void copy__nobody_there(const struct test_param *param)
 {
     uint8_t                byte  = 0;
-    struct iovec           piece = {&byte, 1};
+    struct iovec           piece = {&byte, 1}, remote = piece;
     pid_t                  pid   = fork();
     struct uct_sm_transfer transfer;
 
@@ -146,11 +149,10 @@ static void copy__nobody_there(const struct test_param *param)
     }
     ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
     need_calls();
-    transfer = (struct uct_sm_transfer){.is_put         = true,
-                                        .pid            = pid,
-                                        .remote_address = (uintptr_t)&byte,
-                                        .local          = &piece,
-                                        .local_count    = 1};
+    transfer = (struct uct_sm_transfer){.is_put = true,
+                                        .pid    = pid,
+                                        .local  = {&piece, 1},
+                                        .remote = {&remote, 1}};
     ck_assert_int_eq(uct_sm_cma_copy(&transfer), UCS_ERR_CONNECTION_RESET);
 }
 

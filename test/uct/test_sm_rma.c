@@ -50,6 +50,8 @@ static void put__everything_by_all_ways(const struct test_param *param)
 {
     struct uct_iov     iov[UCT_SM_RMA_IOV_COUNT_MAX];
     size_t             offset = UCT_SM_RMA_SHORT_BYTES_MAX;
+    struct uct_remote  remote = {0};
+    struct uct_rma     rma    = {iov, &remote, UCT_SM_RMA_IOV_COUNT_MAX, 1};
     struct region_pair pair;
     unsigned           index;
 
@@ -66,17 +68,21 @@ static void put__everything_by_all_ways(const struct test_param *param)
                                       length, NULL};
         offset += length;
     }
+    remote.address = pair.region.address + UCT_SM_RMA_SHORT_BYTES_MAX;
+    remote.length  = offset - UCT_SM_RMA_SHORT_BYTES_MAX;
+    remote.rkey    = pair.rkey;
     ck_assert_int_eq(
-        uct_sm_put_zcopy(pair.end.ep, iov, UCT_SM_RMA_IOV_COUNT_MAX,
-                         pair.region.address + UCT_SM_RMA_SHORT_BYTES_MAX,
-                         pair.rkey, region_track(0), 0),
+        uct_sm_put_zcopy(pair.end.ep, &rma, region_track(0), 0),
         UCS_INPROGRESS);
     iov[0] = (struct uct_iov){pair.local + offset, REGION_BYTES - offset, NULL};
-    ck_assert_int_eq(uct_sm_put_zcopy(pair.end.ep, iov, 1,
-                                      pair.region.address + offset, pair.rkey,
-                                      region_track(1), 0),
-                     UCS_INPROGRESS);
+    remote.address = pair.region.address + offset;
+    remote.length  = REGION_BYTES - offset;
+    rma.iov_count  = 1;
+    ck_assert_int_eq(
+        uct_sm_put_zcopy(pair.end.ep, &rma, region_track(1), 0),
+        UCS_INPROGRESS);
     memset(iov, 0, sizeof(iov)); /* borrowed for the call */
+    memset(&remote, 0, sizeof(remote));
     ck_assert_int_eq(uct_ep_flush(pair.end.ep, region_track(2), 0),
                      UCS_INPROGRESS);
     region_until_done(&pair, 3);
@@ -160,21 +166,23 @@ static void
 refuse__when_too_many_are_in_progress(const struct test_param *param)
 {
     struct uct_iov     iov;
+    struct uct_remote  remote;
+    const struct uct_rma rma = {&iov, &remote, 1, 1};
     struct region_pair pair;
     unsigned           count = 0;
     ucs_status_t       status;
 
     (void)param;
     region_pair_open(&pair, false);
-    iov = (struct uct_iov){pair.local, 2 * PIECE, NULL};
+    iov    = (struct uct_iov){pair.local, 2 * PIECE, NULL};
+    remote = (struct uct_remote){pair.region.address, 2 * PIECE, pair.rkey};
     for (;;) {
-        status =
-            uct_sm_get_zcopy(pair.end.ep, &iov, 1, pair.region.address,
-                             pair.rkey, region_track(count), UCT_FLAG_PENDING);
+        status = uct_sm_get_zcopy(pair.end.ep, &rma, region_track(count),
+                                  UCT_FLAG_PENDING);
         if (status != UCS_INPROGRESS) {
             break;
         }
-        iov.length = 8; /* those behind it are short */
+        iov.length = remote.length = 8; /* those behind it are short */
         ++count;
     }
     ck_assert_int_eq(status, UCS_ERR_WOULD_BLOCK);

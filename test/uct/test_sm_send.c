@@ -75,6 +75,54 @@ static ucs_status_t send_on_empty(void *arg, struct uct_source *source,
     return UCS_OK;
 }
 
+/* What follows the header begins a line. */
+static ucs_status_t send_on_aligned(void *arg, struct uct_source *source,
+                                    void *data, size_t length, unsigned flags)
+{
+    unsigned *header_bytes = arg;
+
+    (void)source;
+    (void)flags;
+    ck_assert_uint_eq(length, 3000);
+    ck_assert_uint_eq((uintptr_t)data % 8, 0);
+    ck_assert_uint_eq(((uintptr_t)data + *header_bytes) % UCT_SM_LINE_BYTES, 0);
+    *header_bytes = 0;
+    return UCS_OK;
+}
+
+static size_t send_pack_3000(void *dest, void *arg)
+{
+    (void)arg;
+    memset(dest, 1, 3000);
+    return 3000;
+}
+
+static void
+send__what_follows_a_header_begins_a_line(const struct test_param *param)
+{
+    uint8_t        bytes[3000] = {0};
+    struct uct_iov iov         = {.buffer = bytes};
+    unsigned       header_bytes, expected;
+
+    (void)param;
+    ucti_iface_set_am(receiver.iface, 9, send_on_aligned, &expected);
+    for (header_bytes = 8; header_bytes <= 128; header_bytes += 8) {
+        expected = header_bytes;
+        ck_assert_int_eq(uct_ep_am_bcopy(sender.ep, 9, send_pack_3000, NULL,
+                                         3000, UCT_FLAG_HEADER(header_bytes)),
+                         3000);
+        sm_stage_progress(&receiver, NULL, 1);
+        ck_assert_uint_eq(expected, 0);
+        expected   = header_bytes;
+        iov.length = sizeof(bytes) - header_bytes;
+        ck_assert_int_eq(uct_ep_am_zcopy(sender.ep, 9, bytes, header_bytes,
+                                         &iov, 1, NULL, 0),
+                         UCS_OK);
+        sm_stage_progress(&receiver, NULL, 1);
+        ck_assert_uint_eq(expected, 0);
+    }
+}
+
 static size_t send_pack_nothing(void *dest, void *arg)
 {
     (void)dest;
@@ -213,6 +261,7 @@ static void send__random_mix_keeps_order(const struct test_param *param)
 static const struct test_case send_cases[] = {
     TEST(send__every_length_by_short),
     TEST(send__lengths_up_to_a_chunk),
+    TEST(send__what_follows_a_header_begins_a_line),
     TEST(send__nothing_is_a_message),
     TEST(send__refused_packs_nothing),
     TEST(send__pending_is_called_when_there_is_room),

@@ -82,6 +82,7 @@ int main(int argc, char **argv)
     struct test_suite *const suites[] = {
         &conform_address_suite, &conform_am_suite,     &conform_order_suite,
         &conform_pending_suite, &conform_zcopy_suite,  &conform_rma_suite,
+        &conform_pieces_suite,
         &conform_rights_suite,  &conform_atomic_suite, &conform_flush_suite,
         &conform_keep_suite,    &conform_wakeup_suite, &conform_teardown_suite};
     const struct test_suite *list[UCS_ARRAY_COUNT(suites) + 2] = {NULL};
@@ -110,6 +111,7 @@ int main(int argc, char **argv)
     conform_am_suite.params      = params_parts;
     conform_rights_suite.params  = params_parts;
     conform_rma_suite.params     = params_parts;
+    conform_pieces_suite.params  = params_parts;
     conform_faults_suite.params  = params_two;
     if (params_two[0].name != NULL) {
         list[index] = &conform_faults_suite;

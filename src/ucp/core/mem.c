@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "ucs/log.h"
+#include "ucs/random.h"
 
 enum { HUGE_PAGE_BYTES = 2 << 20 };
 
@@ -64,13 +64,13 @@ static ucs_status_t name_add(struct ucp_mem *mem)
 
     pthread_mutex_lock(&context->mems_lock);
     do {
-        if (getrandom(&mem->name, sizeof(mem->name), 0) !=
-            (ssize_t)sizeof(mem->name)) {
-            mem->name = 0; /* before the kernel's pool is ready: again */
-        }
-    } while ((mem->name == 0) ||
-             (ucsi_hash_get(&context->mems, mem->name) != NULL));
-    status = ucsi_hash_put(&context->mems, mem->name, mem);
+        status = ucsi_random_u64(&mem->name);
+    } while ((status == UCS_OK) &&
+             ((mem->name == 0) ||
+              (ucsi_hash_get(&context->mems, mem->name) != NULL)));
+    if (status == UCS_OK) {
+        status = ucsi_hash_put(&context->mems, mem->name, mem);
+    }
     pthread_mutex_unlock(&context->mems_lock);
     return status;
 }

@@ -34,9 +34,7 @@ static ssize_t trace_put_bcopy(struct uct_ep *lane, uct_pack_fn pack, void *arg,
 }
 
 static ucs_status_t trace_put_zcopy(struct uct_ep        *lane,
-                                    const struct uct_iov *iov,
-                                    unsigned iov_count, uint64_t remote_address,
-                                    const struct uct_rkey *rkey,
+                                    const struct uct_rma *rma,
                                     struct uct_req *req, unsigned flags)
 {
     struct ucp_trace_flight *flight;
@@ -44,10 +42,9 @@ static ucs_status_t trace_put_zcopy(struct uct_ep        *lane,
     ucs_status_t             status;
 
     ucp_trace_op_begin(&op, lane, "put_zcopy");
-    op.event.bytes = ucp_trace_iov_bytes(iov, iov_count);
+    op.event.bytes = ucp_trace_iov_bytes(rma->iov, rma->iov_count);
     req            = ucp_trace_flight_get(&op, req, &flight);
-    status = op.real->put_zcopy(lane, iov, iov_count, remote_address, rkey, req,
-                                flags);
+    status         = op.real->put_zcopy(lane, rma, req, flags);
     ucp_trace_op_end(&op, status);
     ucp_trace_flight_leave(&op, flight, status);
     return status;
@@ -73,9 +70,7 @@ static ucs_status_t trace_get_bcopy(struct uct_ep *lane, void *buffer,
 }
 
 static ucs_status_t trace_get_zcopy(struct uct_ep        *lane,
-                                    const struct uct_iov *iov,
-                                    unsigned iov_count, uint64_t remote_address,
-                                    const struct uct_rkey *rkey,
+                                    const struct uct_rma *rma,
                                     struct uct_req *req, unsigned flags)
 {
     struct ucp_trace_flight *flight;
@@ -83,10 +78,9 @@ static ucs_status_t trace_get_zcopy(struct uct_ep        *lane,
     ucs_status_t             status;
 
     ucp_trace_op_begin(&op, lane, "get_zcopy");
-    op.event.bytes = ucp_trace_iov_bytes(iov, iov_count);
+    op.event.bytes = ucp_trace_iov_bytes(rma->iov, rma->iov_count);
     req            = ucp_trace_flight_get(&op, req, &flight);
-    status = op.real->get_zcopy(lane, iov, iov_count, remote_address, rkey, req,
-                                flags);
+    status         = op.real->get_zcopy(lane, rma, req, flags);
     ucp_trace_op_end(&op, status);
     ucp_trace_flight_leave(&op, flight, status);
     return status;

@@ -3,7 +3,6 @@
 #include "ucp/core/worker.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "ucp/core/trace.h"
 #include "ucp/core/worker_config.h"
@@ -13,6 +12,7 @@
 #include "ucp/wireup/peer.h"
 #include "ucs/clock.h"
 #include "ucs/log.h"
+#include "ucs/random.h"
 
 enum worker_limit {
     /* OpenUCX's first batch: programs construct objects in the user's bytes
@@ -196,14 +196,11 @@ static void worker_init_lock(struct ucp_worker *worker)
 /* Names and secrets that nobody can guess. */
 static ucs_status_t worker_draw_id(struct ucp_worker *worker)
 {
-    if ((getrandom(&worker->id, sizeof(worker->id), 0) !=
-         (ssize_t)sizeof(worker->id)) ||
-        (getrandom(worker->secret, sizeof(worker->secret), 0) !=
-         (ssize_t)sizeof(worker->secret))) {
-        ucs_error("getrandom: %m");
-        return UCS_ERR_IO_ERROR;
-    }
-    return UCS_OK;
+    ucs_status_t status = ucsi_random_u64(&worker->id);
+
+    return (status == UCS_OK) ?
+               ucsi_random_bytes(worker->secret, sizeof(worker->secret)) :
+               status;
 }
 
 ucs_status_t ucp_worker_open(struct ucp_context              *context,

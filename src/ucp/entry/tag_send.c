@@ -146,7 +146,7 @@ static bool send_packed(struct ucp_ep *ep, const void *buffer, size_t count,
     }
     return uct_ep_am_bcopy(ep->message_ep, UCP_AM_EAGER, send_pack_contig,
                            &contig, UCP_WIRE_EAGER_BYTES + contig.length,
-                           0) >= 0;
+                           UCT_FLAG_HEADER(UCP_WIRE_EAGER_BYTES)) >= 0;
 }
 
 /* With FORCE_IMM_CMPL a message goes inline or not at all; the first one of

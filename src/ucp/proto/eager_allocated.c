@@ -102,7 +102,9 @@ static ucs_status_t allocated_send(struct ucp_request *req, uint8_t am_id,
     size_t length_max = ucs_min(header_bytes + req->dt.length - req->dt.offset,
                                 allocated_room(req));
     ssize_t packed    = uct_ep_am_bcopy(req->send.ep->message_ep, am_id, pack,
-                                        req, length_max, UCT_FLAG_PENDING);
+                                        req, length_max,
+                                        UCT_FLAG_PENDING |
+                                            UCT_FLAG_HEADER(header_bytes));
 
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }

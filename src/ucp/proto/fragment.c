@@ -35,7 +35,8 @@ static ucs_status_t fragment_send_bcopy(struct ucp_rndv *rndv)
                                  rndv->ep->config->lane.attr.am.bcopy_bytes_max);
     ssize_t packed     = uct_ep_am_bcopy(rndv->ep->message_ep, UCP_AM_FRAG,
                                          fragment_pack, rndv, length_max,
-                                         UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER);
+                                         UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER |
+                                             UCT_FLAG_HEADER(UCP_WIRE_FRAG_BYTES));
 
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }

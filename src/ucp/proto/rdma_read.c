@@ -96,13 +96,17 @@ static ucs_status_t get_post(struct ucp_piece *piece)
     struct ucp_rndv *rndv = piece->rndv;
     struct uct_iov   iov  = ucp_piece_iov(piece, piece->offset, piece->length);
     struct uct_ep   *lane = ucp_piece_ep(piece);
+    const struct uct_remote remote = {
+        .address = rndv->by_rdma.remote + piece->offset,
+        .length  = piece->length,
+        .rkey    = rndv->by_rdma.rkeys[piece->lane]};
+    const struct uct_rma rma = {&iov, &remote, 1, 1};
     ucs_status_t     status;
 
     piece->base.cb = get_done;
     ucp_rndv_get(rndv);
-    status = lane->transport->get_zcopy(
-        lane, &iov, 1, rndv->by_rdma.remote + piece->offset,
-        rndv->by_rdma.rkeys[piece->lane], &piece->base, UCT_FLAG_PENDING);
+    status = lane->transport->get_zcopy(lane, &rma, &piece->base,
+                                        UCT_FLAG_PENDING);
     if (status == UCS_INPROGRESS) {
         return UCS_OK;
     }

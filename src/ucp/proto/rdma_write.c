@@ -78,6 +78,9 @@ static ucs_status_t put_post(struct ucp_piece *piece)
     struct uct_ep *lane = ucp_piece_ep(piece);
     size_t         left = piece->length - piece->done;
     struct uct_iov iov;
+    struct uct_remote    remote = {.address = piece->remote + piece->done,
+                                   .rkey    = piece->rkey};
+    const struct uct_rma rma    = {&iov, &remote, 1, 1};
 
     if (left == 0) {
         piece->base.cb = put_flushed;
@@ -86,9 +89,9 @@ static ucs_status_t put_post(struct ucp_piece *piece)
     piece->posted  = ucs_min(left, ucp_piece_model(piece)->attr.put.zcopy_bytes_max);
     piece->base.cb = put_done;
     iov = ucp_piece_iov(piece, piece->offset + piece->done, piece->posted);
-    return lane->transport->put_zcopy(lane, &iov, 1,
-                                      piece->remote + piece->done, piece->rkey,
-                                      &piece->base, UCT_FLAG_PENDING);
+    remote.length = piece->posted;
+    return lane->transport->put_zcopy(lane, &rma, &piece->base,
+                                      UCT_FLAG_PENDING);
 }
 
 ucs_status_t ucp_rdma_put_step(struct ucp_rndv *rndv)

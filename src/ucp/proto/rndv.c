@@ -294,7 +294,8 @@ ucs_status_t ucp_rndv_start(struct ucp_rndv             *rndv,
 
     rndv->kind = start->kind;
     packed     = uct_ep_am_bcopy(rndv->ep->message_ep, start->am_id, rndv_pack,
-                                 &packing, length, UCT_FLAG_PENDING);
+                                 &packing, length,
+                                 UCT_FLAG_PENDING | UCT_FLAG_HEADER(head));
     return (packed < 0) ? (ucs_status_t)packed : UCS_INPROGRESS;
 }
 

@@ -96,7 +96,8 @@ void ucp_rndv_recv_start(struct ucp_request       *req,
         ucp_tag_recv_end(req, status);
         return;
     }
-    if (ucp_tag_recv_piece(req, 0, arrival->data, arrival->data_length)) {
+    if (arrival->data_length == arrival->length) {
+        (void)ucp_tag_recv_piece(req, 0, arrival->data, arrival->data_length);
         ucp_fragment_ask_nothing(ep, arrival->id, arrival->length);
         ucp_tag_recv_end(req, req->recv.status);
         return;
@@ -107,8 +108,10 @@ void ucp_rndv_recv_start(struct ucp_request       *req,
         ucp_tag_recv_end(req, UCS_ERR_NO_MEMORY);
         return;
     }
+    /* The answer first: the sender packs while we unpack. */
     ucp_rndv_get(rndv);
     rndv_answer(rndv, arrival);
+    (void)ucp_tag_recv_piece(req, 0, arrival->data, arrival->data_length);
     ucp_rndv_put(rndv);
 }
 

@@ -17,6 +17,7 @@
 #include "ucs/list.h"
 #include "uct/api/claim.h"
 #include "uct/api/params.h"
+#include "uct/api/rma.h"
 #include "uct/api/uct_def.h"
 
 struct ucs_config_table;
@@ -192,29 +193,15 @@ struct uct_transport {
     /* Remote memory; the same answers. Bounds and rights are checked against
      * the region that rkey names: UCS_ERR_INVALID_ADDR. Without the right in
      * uct_ep.rights: UCS_ERR_UNSUPPORTED. Operations of one endpoint may land
-     * in any order; a flush puts later ones behind it. */
-    ucs_status_t (*put_short)(struct uct_ep *ep, const void *buffer,
-                              size_t length, uint64_t remote_address,
-                              const struct uct_rkey *rkey, unsigned flags);
-    ssize_t (*put_bcopy)(struct uct_ep *ep, uct_pack_fn pack, void *arg,
-                         size_t length_max, uint64_t remote_address,
-                         const struct uct_rkey *rkey, unsigned flags);
-    ucs_status_t (*put_zcopy)(struct uct_ep *ep, const struct uct_iov *iov,
-                              unsigned iov_count, uint64_t remote_address,
-                              const struct uct_rkey *rkey, struct uct_req *req,
-                              unsigned flags);
+     * in any order; a flush puts later ones behind it. More pieces than the
+     * limits, or sides of different length: UCS_ERR_INVALID_PARAM. */
+    uct_put_short_proc *put_short;
+    uct_put_bcopy_proc *put_bcopy;
+    uct_zcopy_proc *put_zcopy;
     /* @param buffer  [length], lent until the operation completes. */
-    ucs_status_t (*get_bcopy)(struct uct_ep *ep, void *buffer, size_t length,
-                              uint64_t remote_address,
-                              const struct uct_rkey *rkey, struct uct_req *req,
-                              unsigned flags);
-    ucs_status_t (*get_zcopy)(struct uct_ep *ep, const struct uct_iov *iov,
-                              unsigned iov_count, uint64_t remote_address,
-                              const struct uct_rkey *rkey, struct uct_req *req,
-                              unsigned flags);
-    ucs_status_t (*atomic)(struct uct_ep *ep, const struct uct_atomic *atomic,
-                           uint64_t remote_address, const struct uct_rkey *rkey,
-                           struct uct_req *req, unsigned flags);
+    uct_get_bcopy_proc *get_bcopy;
+    uct_zcopy_proc *get_zcopy;
+    uct_atomic_proc *atomic;
 
     /* Everything sent before is done: active messages need nothing more from
      * either application, put/get/atomic are done at the target.

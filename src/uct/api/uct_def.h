@@ -41,7 +41,21 @@ enum uct_op_flag {
     /* This message may overtake and be overtaken; it is not held back by an
      * endpoint that waits in the pending queue. */
     UCT_FLAG_ANY_ORDER = 1 << 1,
+    /* Bits of UCT_FLAG_HEADER. */
+    UCT_FLAG_HEADER_SHIFT = 8,
+    UCT_FLAG_HEADER_MASK  = 0xff,
 };
+
+/* am_bcopy: so many of the bytes that pack writes are a header of the
+ * caller's, bulk data follows. A hint, kept modulo 256: a transport may choose
+ * where it has pack write so that the data is aligned. */
+#define UCT_FLAG_HEADER(_bytes) \
+    (((unsigned)(_bytes)&UCT_FLAG_HEADER_MASK) << UCT_FLAG_HEADER_SHIFT)
+
+static inline size_t uct_flag_header_bytes(unsigned flags)
+{
+    return (flags >> UCT_FLAG_HEADER_SHIFT) & UCT_FLAG_HEADER_MASK;
+}
 
 /* Flags with which a message is handed up. */
 enum uct_am_flag {
@@ -145,32 +159,6 @@ typedef void (*uct_pending_fn)(struct uct_ep *ep);
  * the status. The endpoint must still be destroyed. */
 typedef void (*uct_error_fn)(struct uct_ep *ep, ucs_status_t status);
 
-/* Atomic operations on one aligned word at the target. */
-enum uct_atomic_op {
-    UCT_ATOMIC_ADD,
-    UCT_ATOMIC_AND,
-    UCT_ATOMIC_OR,
-    UCT_ATOMIC_XOR,
-    UCT_ATOMIC_SWAP,
-    UCT_ATOMIC_CSWAP,
-    UCT_ATOMIC_COUNT
-};
-
-/* One atomic operation.
- * op          what to do
- * size_bytes  4 or 8; remote_address is a multiple of it
- * operand     the operand; for CSWAP the new value
- * compare     CSWAP only: stored only if the target holds this
- * result      where the old value goes ([size_bytes], lent until done), or
- *             NULL for the form that fetches nothing */
-struct uct_atomic {
-    enum uct_atomic_op op;
-    unsigned size_bytes;
-    uint64_t operand;
-    uint64_t compare;
-    void *result;
-};
-
 /* Rights over registered memory. */
 enum uct_access {
     UCT_ACCESS_LOCAL         = 1 << 0,
@@ -182,12 +170,14 @@ enum uct_access {
 
 /* What one family of operations can carry; all zero when the function is
  * absent, or when this interface cannot (iface_params.names, settings).
- * iov_count_max counts entries, empty ones included. */
+ * iov_count_max     entries, empty ones included
+ * remote_count_max  the same of the other side, put_zcopy and get_zcopy */
 struct uct_op_limits {
     size_t short_bytes_max;
     size_t bcopy_bytes_max;
     size_t zcopy_bytes_max;
     unsigned iov_count_max;
+    unsigned remote_count_max;
 };
 
 /* How fast; the numbers that selection uses: active messages, and the

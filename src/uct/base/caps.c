@@ -74,7 +74,11 @@ static void caps_add_family(struct caps_text *out, const char *name,
     caps_add(out, "%s: short %zu", name, limits->short_bytes_max);
     caps_add_limit(out, "bcopy", limits->bcopy_bytes_max);
     caps_add_limit(out, "zcopy", limits->zcopy_bytes_max);
-    caps_add(out, ", iov %u\n", limits->iov_count_max);
+    caps_add(out, ", iov %u", limits->iov_count_max);
+    if (limits->remote_count_max > 0) {
+        caps_add(out, ", remote %u", limits->remote_count_max);
+    }
+    caps_add(out, "\n");
 }
 
 static void caps_add_rma_cost(struct caps_text *out, const char *name,

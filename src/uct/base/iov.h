@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ucs/compiler.h"
-#include "uct/api/uct_def.h"
+#include "uct/api/rma.h"
 
 /* Sum of the lengths; SIZE_MAX when it does not fit. */
 static inline size_t uct_iov_bytes(const struct uct_iov *iov, unsigned count)
@@ -21,6 +21,49 @@ static inline size_t uct_iov_bytes(const struct uct_iov *iov, unsigned count)
         }
     }
     return bytes;
+}
+
+/* The same of the remote side of an operation. */
+static inline size_t uct_remote_bytes(const struct uct_rma *rma)
+{
+    size_t   bytes = 0;
+    unsigned index;
+
+    for (index = 0; index < rma->remote_count; ++index) {
+        if (ucs_unlikely(__builtin_add_overflow(
+                bytes, rma->remote[index].length, &bytes))) {
+            return SIZE_MAX;
+        }
+    }
+    return bytes;
+}
+
+/* A place in the remote side of an operation.
+ * index   the piece
+ * inner   bytes of it that are behind */
+struct uct_remote_cursor {
+    const struct uct_rma *rma;
+    unsigned              index;
+    size_t                inner;
+};
+
+/* The remote memory at the cursor, at most length_max bytes; moves on. There
+ * are some left; empty pieces are passed over. */
+static inline struct uct_remote
+uct_remote_next(struct uct_remote_cursor *cursor, size_t length_max)
+{
+    const struct uct_remote *piece = &cursor->rma->remote[cursor->index];
+    struct uct_remote        next;
+
+    while (cursor->inner == piece->length) {
+        piece         = &cursor->rma->remote[++cursor->index];
+        cursor->inner = 0;
+    }
+    next = *piece;
+    next.address += cursor->inner;
+    next.length = ucs_min(piece->length - cursor->inner, length_max);
+    cursor->inner += next.length;
+    return next;
 }
 
 /* Copy the pieces one behind the other to dest; @return bytes copied. Empty

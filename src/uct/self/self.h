@@ -107,7 +107,6 @@ static inline struct self_ep *self_ep_of(const struct uct_ep *ep)
 }
 
 /* self_md.c */
-uint64_t     self_random(void);
 ucs_status_t self_md_open(const struct uct_device *device,
                           struct uct_md          **md_p);
 void         self_md_close(struct uct_md *md);
@@ -165,26 +164,11 @@ ucs_status_t self_ep_flush(struct uct_ep *ep, struct uct_req *req,
                            unsigned flags);
 
 /* self_rma.c */
-ucs_status_t self_put_short(struct uct_ep *ep, const void *buffer,
-                            size_t length, uint64_t remote_address,
-                            const struct uct_rkey *rkey, unsigned flags);
-ssize_t      self_put_bcopy(struct uct_ep *ep, uct_pack_fn pack, void *arg,
-                            size_t length_max, uint64_t remote_address,
-                            const struct uct_rkey *rkey, unsigned flags);
-ucs_status_t self_put_zcopy(struct uct_ep *ep, const struct uct_iov *iov,
-                            unsigned iov_count, uint64_t remote_address,
-                            const struct uct_rkey *rkey, struct uct_req *req,
-                            unsigned flags);
-ucs_status_t self_get_bcopy(struct uct_ep *ep, void *buffer, size_t length,
-                            uint64_t               remote_address,
-                            const struct uct_rkey *rkey, struct uct_req *req,
-                            unsigned flags);
-ucs_status_t self_get_zcopy(struct uct_ep *ep, const struct uct_iov *iov,
-                            unsigned iov_count, uint64_t remote_address,
-                            const struct uct_rkey *rkey, struct uct_req *req,
-                            unsigned flags);
-ucs_status_t self_atomic(struct uct_ep *ep, const struct uct_atomic *atomic,
-                         uint64_t remote_address, const struct uct_rkey *rkey,
-                         struct uct_req *req, unsigned flags);
+uct_put_short_proc self_put_short;
+uct_put_bcopy_proc self_put_bcopy;
+uct_get_bcopy_proc self_get_bcopy;
+uct_zcopy_proc     self_put_zcopy;
+uct_zcopy_proc     self_get_zcopy;
+uct_atomic_proc    self_atomic;
 
 #endif

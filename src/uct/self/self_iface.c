@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ucs/log.h"
+#include "ucs/random.h"
 #include "uct/base/am.h"
 #include "uct/base/iface.h"
 #include "uct/base/md.h"
@@ -67,7 +68,10 @@ ucs_status_t self_iface_open(struct uct_md                 *md,
     if (status != UCS_OK) {
         goto err_free;
     }
-    status = self_iface_init_buffers(self);
+    status = ucsi_random_u64(&self->id);
+    if (status == UCS_OK) {
+        status = self_iface_init_buffers(self);
+    }
     if (status != UCS_OK) {
         goto err_config;
     }
@@ -82,7 +86,6 @@ ucs_status_t self_iface_open(struct uct_md                 *md,
     }
     ucti_iface_init(&self->base, md, params);
     ucs_queue_init(&self->queue);
-    self->id = self_random();
     *iface_p = &self->base;
     return UCS_OK;
 
@@ -124,10 +127,11 @@ void self_iface_query(const struct uct_iface *iface,
 {
     const struct self_iface *self = self_iface_of(iface);
     struct uct_op_limits     rma  = {
-             .short_bytes_max = SELF_SHORT_BYTES_MAX,
-             .bcopy_bytes_max = SIZE_MAX,
-             .zcopy_bytes_max = SIZE_MAX,
-             .iov_count_max   = SELF_IOV_COUNT_MAX,
+             .short_bytes_max  = SELF_SHORT_BYTES_MAX,
+             .bcopy_bytes_max  = SIZE_MAX,
+             .zcopy_bytes_max  = SIZE_MAX,
+             .iov_count_max    = SELF_IOV_COUNT_MAX,
+             .remote_count_max = SELF_IOV_COUNT_MAX,
     };
 
     *attr_p = (struct uct_iface_attr){

@@ -7,26 +7,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
-#include "ucs/assert.h"
+#include "ucs/random.h"
 #include "uct/base/md.h"
 
 static struct self_md *self_md_of(const struct uct_md *md)
 {
     return ucs_container_of(md, struct self_md, base);
-}
-
-uint64_t self_random(void)
-{
-    uint64_t value = 0;
-    ssize_t  bytes;
-
-    /* 8 bytes come whole once the kernel's pool is ready, whatever signals
-     * do: getrandom(2). */
-    bytes = getrandom(&value, sizeof(value), 0);
-    ucs_check(bytes == (ssize_t)sizeof(value));
-    return value;
 }
 
 ucs_status_t self_md_open(const struct uct_device *device, struct uct_md **md_p)
@@ -60,9 +47,12 @@ static ucs_status_t self_region_add(struct self_md *self, struct self_mem *mem)
 
     (void)pthread_mutex_lock(&self->lock);
     do {
-        mem->key = self_random();
-    } while (ucsi_hash_get(&self->regions, mem->key) != NULL);
-    status = ucsi_hash_put(&self->regions, mem->key, mem);
+        status = ucsi_random_u64(&mem->key);
+    } while ((status == UCS_OK) &&
+             (ucsi_hash_get(&self->regions, mem->key) != NULL));
+    if (status == UCS_OK) {
+        status = ucsi_hash_put(&self->regions, mem->key, mem);
+    }
     (void)pthread_mutex_unlock(&self->lock);
     return status;
 }

@@ -69,31 +69,68 @@ ssize_t self_put_bcopy(struct uct_ep *ep, uct_pack_fn pack, void *arg,
     return (ssize_t)length;
 }
 
-ucs_status_t self_put_zcopy(struct uct_ep *ep, const struct uct_iov *iov,
-                            unsigned iov_count, uint64_t remote_address,
-                            const struct uct_rkey *rkey, struct uct_req *req,
-                            unsigned flags)
+/* Both sides are walked at once. */
+static void self_move(const struct uct_rma *rma, bool is_put)
 {
-    char        *dest = (char *)self_pointer(remote_address);
-    ucs_status_t status;
+    struct uct_remote_cursor cursor = {.rma = rma};
+    unsigned                 index;
+
+    for (index = 0; index < rma->iov_count; ++index) {
+        char  *local = (char *)rma->iov[index].buffer;
+        size_t left  = rma->iov[index].length;
+
+        while (left > 0) {
+            struct uct_remote piece  = uct_remote_next(&cursor, left);
+            void             *remote = self_pointer(piece.address);
+
+            memmove(is_put ? remote : local, is_put ? local : remote,
+                    piece.length);
+            local += piece.length;
+            left -= piece.length;
+        }
+    }
+}
+
+static ucs_status_t self_zcopy(struct uct_ep *ep, bool is_put,
+                               const struct uct_rma *rma, unsigned flags)
+{
+    unsigned access = is_put ? UCT_ACCESS_REMOTE_WRITE : UCT_ACCESS_REMOTE_READ;
+    ucs_status_t status = UCS_OK;
     unsigned     index;
 
-    (void)req;
-    if (iov_count > SELF_IOV_COUNT_MAX) {
+    if ((rma->iov_count > SELF_IOV_COUNT_MAX) ||
+        (rma->remote_count > SELF_IOV_COUNT_MAX) ||
+        (uct_iov_bytes(rma->iov, rma->iov_count) != uct_remote_bytes(rma))) {
         return UCS_ERR_INVALID_PARAM;
     }
-    status = self_rma_begin(ep, remote_address, uct_iov_bytes(iov, iov_count),
-                            rkey, UCT_ACCESS_REMOTE_WRITE, flags);
+    for (index = 0; (status == UCS_OK) && (index < rma->remote_count);
+         ++index) {
+        status = self_region_check(rma->remote[index].rkey,
+                                   rma->remote[index].address,
+                                   rma->remote[index].length, access);
+    }
     if (status != UCS_OK) {
         return status;
     }
-    for (index = 0; index < iov_count; ++index) {
-        if (iov[index].length != 0) {
-            memmove(dest, iov[index].buffer, iov[index].length);
-            dest += iov[index].length;
-        }
+    if (uct_ep_must_wait(ep, flags)) {
+        return uct_ep_refuse(ep, flags);
     }
+    self_move(rma, is_put);
     return UCS_OK;
+}
+
+ucs_status_t self_put_zcopy(struct uct_ep *ep, const struct uct_rma *rma,
+                            struct uct_req *req, unsigned flags)
+{
+    (void)req;
+    return self_zcopy(ep, true, rma, flags);
+}
+
+ucs_status_t self_get_zcopy(struct uct_ep *ep, const struct uct_rma *rma,
+                            struct uct_req *req, unsigned flags)
+{
+    (void)req;
+    return self_zcopy(ep, false, rma, flags);
 }
 
 ucs_status_t self_get_bcopy(struct uct_ep *ep, void *buffer, size_t length,
@@ -101,36 +138,12 @@ ucs_status_t self_get_bcopy(struct uct_ep *ep, void *buffer, size_t length,
                             const struct uct_rkey *rkey, struct uct_req *req,
                             unsigned flags)
 {
-    const struct uct_iov iov = {.buffer = buffer, .length = length};
-
-    return self_get_zcopy(ep, &iov, 1, remote_address, rkey, req, flags);
-}
-
-ucs_status_t self_get_zcopy(struct uct_ep *ep, const struct uct_iov *iov,
-                            unsigned iov_count, uint64_t remote_address,
-                            const struct uct_rkey *rkey, struct uct_req *req,
-                            unsigned flags)
-{
-    const char  *source = (const char *)self_pointer(remote_address);
-    ucs_status_t status;
-    unsigned     index;
+    const struct uct_iov    iov    = {.buffer = buffer, .length = length};
+    const struct uct_remote remote = {remote_address, length, rkey};
+    const struct uct_rma    rma    = {&iov, &remote, 1, 1};
 
     (void)req;
-    if (iov_count > SELF_IOV_COUNT_MAX) {
-        return UCS_ERR_INVALID_PARAM;
-    }
-    status = self_rma_begin(ep, remote_address, uct_iov_bytes(iov, iov_count),
-                            rkey, UCT_ACCESS_REMOTE_READ, flags);
-    if (status != UCS_OK) {
-        return status;
-    }
-    for (index = 0; index < iov_count; ++index) {
-        if (iov[index].length != 0) {
-            memmove(iov[index].buffer, source, iov[index].length);
-            source += iov[index].length;
-        }
-    }
-    return UCS_OK;
+    return self_zcopy(ep, false, &rma, flags);
 }
 
 /* The operation on one word; @return what was there. Sequentially consistent,

@@ -70,10 +70,11 @@ struct uct_sm_chunk_user {
     uint64_t taken[UCT_SM_HINT_WORD_COUNT];
 };
 
-static inline void *uct_sm_chunk_data(const struct uct_sm_pool *pool,
-                                      unsigned                  chunk_index)
+static inline uint8_t *uct_sm_chunk_data(const struct uct_sm_pool *pool,
+                                         unsigned                  chunk_index)
 {
-    return pool->base + (size_t)chunk_index * pool->chunk_bytes;
+    return pool->base +
+           (size_t)chunk_index * uct_sm_chunk_stride(pool->chunk_bytes);
 }
 
 /* The owner, before anyone else sees the pool: all chunks are free. */

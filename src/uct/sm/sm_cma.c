@@ -112,50 +112,53 @@ void uct_sm_cma_reason(int32_t pid, int error, char *reason)
 }
 
 /* Step over what was copied. */
-static void cma_advance(struct uct_sm_transfer *transfer, size_t bytes)
+static void cma_advance(struct uct_sm_pieces *pieces, size_t bytes)
 {
-    transfer->remote_address += bytes;
     while (bytes > 0) {
-        size_t part = (bytes < transfer->local->iov_len)
-                          ? bytes
-                          : transfer->local->iov_len;
+        struct iovec *piece = pieces->next;
+        size_t        part  = ucs_min(bytes, piece->iov_len);
 
-        transfer->local->iov_base = (char *)transfer->local->iov_base + part;
-        transfer->local->iov_len -= part;
+        piece->iov_base = (char *)piece->iov_base + part;
+        piece->iov_len -= part;
         bytes -= part;
-        if (transfer->local->iov_len == 0) {
-            ++transfer->local;
-            --transfer->local_count;
+        if (piece->iov_len == 0) {
+            ++pieces->next;
+            --pieces->count;
         }
     }
 }
 
-static size_t cma_bytes(const struct uct_sm_transfer *transfer)
+static size_t cma_bytes(const struct uct_sm_pieces *pieces)
 {
     size_t   bytes = 0;
     unsigned index;
 
-    for (index = 0; index < transfer->local_count; ++index) {
-        bytes += transfer->local[index].iov_len;
+    for (index = 0; index < pieces->count; ++index) {
+        bytes += pieces->next[index].iov_len;
     }
     return bytes;
 }
 
+static ssize_t cma_call(const struct uct_sm_transfer *transfer)
+{
+    const struct uct_sm_pieces *local  = &transfer->local;
+    const struct uct_sm_pieces *remote = &transfer->remote;
+
+    return transfer->is_put
+               ? process_vm_writev(transfer->pid, local->next, local->count,
+                                   remote->next, remote->count, 0)
+               : process_vm_readv(transfer->pid, local->next, local->count,
+                                  remote->next, remote->count, 0);
+}
+
 ucs_status_t uct_sm_cma_copy(struct uct_sm_transfer *transfer)
 {
-    size_t       left = cma_bytes(transfer);
-    struct iovec there;
+    size_t       left = cma_bytes(&transfer->local);
     ucs_status_t status;
     ssize_t      bytes;
 
     while (left > 0) {
-        there.iov_base = (void *)(uintptr_t)transfer->remote_address;
-        there.iov_len  = left;
-        bytes          = transfer->is_put
-                             ? process_vm_writev(transfer->pid, transfer->local,
-                                                 transfer->local_count, &there, 1, 0)
-                             : process_vm_readv(transfer->pid, transfer->local,
-                                                transfer->local_count, &there, 1, 0);
+        bytes = cma_call(transfer);
         if (ucs_likely((bytes > 0) && ((size_t)bytes == left))) {
             return UCS_OK;
         }
@@ -168,7 +171,8 @@ ucs_status_t uct_sm_cma_copy(struct uct_sm_transfer *transfer)
             return status;
         }
         /* Part of it: the next call says why, or goes on. */
-        cma_advance(transfer, (size_t)bytes);
+        cma_advance(&transfer->local, (size_t)bytes);
+        cma_advance(&transfer->remote, (size_t)bytes);
         left -= (size_t)bytes;
     }
     return UCS_OK;

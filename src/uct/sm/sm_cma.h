@@ -26,13 +26,18 @@ struct uct_sm_remote {
     uint64_t segment_id;
 };
 
-/* One copy; local pieces are used up as it goes on. */
+/* One side of a copy: pieces, used up as it goes on. */
+struct uct_sm_pieces {
+    struct iovec *next; /* [count], not NULL where length > 0 */
+    unsigned      count;
+};
+
+/* One copy; both sides are of one length. */
 struct uct_sm_transfer {
-    bool          is_put;
-    int32_t       pid;
-    uint64_t      remote_address;
-    struct iovec *local; /* [local_count], not NULL where length > 0 */
-    unsigned      local_count;
+    bool                 is_put;
+    int32_t              pid;
+    struct uct_sm_pieces local;
+    struct uct_sm_pieces remote;
 };
 
 /* Can this process make these calls at all? Nobody is touched.

@@ -2,14 +2,13 @@
 /* uct/sm/sm_iface.c - open, describe and close an interface. */
 #include "uct/sm/sm.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "ucs/config.h"
 #include "ucs/log.h"
+#include "ucs/random.h"
 #include "uct/base/iface.h"
 #include "uct/base/pending.h"
 #include "uct/sm/sm_socket.h"
@@ -18,17 +17,13 @@
 static ucs_status_t iface_random_id(uint64_t *id_p)
 {
     uint64_t id = 0;
-    ssize_t  length;
+    ucs_status_t status;
 
     do {
-        length = getrandom(&id, sizeof(id), 0);
-    } while (((length < 0) && (errno == EINTR)) || (id == 0));
-    if (length != (ssize_t)sizeof(id)) {
-        ucs_error("sm: getrandom: %m");
-        return UCS_ERR_IO_ERROR;
-    }
+        status = ucsi_random_u64(&id);
+    } while ((status == UCS_OK) && (id == 0));
     *id_p = id;
-    return UCS_OK;
+    return status;
 }
 
 /* Read and check the settings. */
@@ -233,9 +228,10 @@ static void iface_query_rma(const struct uct_sm_iface *iface,
                             struct uct_iface_attr     *attr)
 {
     const struct uct_op_limits limits = {
-        .bcopy_bytes_max = SIZE_MAX,
-        .zcopy_bytes_max = SIZE_MAX,
-        .iov_count_max   = UCT_SM_RMA_IOV_COUNT_MAX,
+        .bcopy_bytes_max  = SIZE_MAX,
+        .zcopy_bytes_max  = SIZE_MAX,
+        .iov_count_max    = UCT_SM_RMA_IOV_COUNT_MAX,
+        .remote_count_max = UCT_SM_RMA_IOV_COUNT_MAX,
     };
     const struct uct_rma_cost cost = {.overhead_s    = 400e-9,
                                       .bandwidth_Bps = 15e9};

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "ucs/bytes.h"
 #include "ucs/log.h"
+#include "ucs/random.h"
 #include "uct/base/md.h"
 
 /* self       who we are: pid, start and namespace of it
@@ -121,15 +121,15 @@ ucs_status_t uct_sm_md_open(const struct uct_device *device,
 {
     struct sm_md *md   = calloc(1, sizeof(*md));
     uint64_t      seed = 0;
+    ucs_status_t  status;
 
     if (md == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    /* 8 bytes come whole, whatever signals do: getrandom(2). */
-    if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed)) {
-        ucs_error("sm: getrandom: %m");
+    status = ucsi_random_u64(&seed);
+    if (status != UCS_OK) {
         free(md);
-        return UCS_ERR_IO_ERROR;
+        return status;
     }
     uct_md_init(&md->base, device);
     uct_sm_address_self(&md->self);

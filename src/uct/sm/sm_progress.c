@@ -33,29 +33,31 @@ static bool progress_chunk(struct uct_sm_iface   *iface,
 {
     struct uct_sm_pool *pool   = &iface->segment.pool;
     size_t              length = uct_sm_control_length(control);
-    uint64_t            chunk_index;
+    uint64_t            where, start;
+    unsigned            chunk_index;
     ucs_status_t        status;
 
-    memcpy(&chunk_index, uct_sm_ring_payload(&channel->reader),
-           sizeof(chunk_index));
-    if (ucs_unlikely((chunk_index >= pool->chunk_count) ||
-                     (length > pool->chunk_bytes) ||
-                     !uct_sm_chunk_is_sent(pool, (unsigned)chunk_index,
-                                           channel->index))) {
+    memcpy(&where, uct_sm_ring_payload(&channel->reader), sizeof(where));
+    chunk_index = (uint32_t)where;
+    start       = where >> 32;
+    if (ucs_unlikely(
+            (start >= UCT_SM_CHUNK_MARGIN_BYTES) || (start % 8 != 0) ||
+            (length > pool->chunk_bytes) ||
+            !uct_sm_chunk_is_sent(pool, chunk_index, channel->index))) {
         uct_sm_channel_break(iface, channel, "a chunk that is not its own");
         return false;
     }
     status =
         uct_iface_deliver(&iface->base, uct_sm_control_am_id(control), source,
-                          uct_sm_chunk_data(pool, (unsigned)chunk_index),
-                          length, progress_keep_flag(iface, channel, length));
+                          uct_sm_chunk_data(pool, chunk_index) + start, length,
+                          progress_keep_flag(iface, channel, length));
     if (status == UCS_INPROGRESS) {
         iface->kept[chunk_index / 64] |= UINT64_C(1) << (chunk_index % 64);
         iface->kept_by[chunk_index] = (uint16_t)(channel->index + 1);
         ++iface->kept_count;
         ++channel->kept_count;
     } else {
-        uct_sm_chunk_release(pool, (unsigned)chunk_index);
+        uct_sm_chunk_release(pool, chunk_index);
     }
     return true;
 }
@@ -70,10 +72,9 @@ UCS_INLINE bool progress_line(struct uct_sm_iface         *iface,
     uint32_t           index  = uct_sm_control_source(control);
     struct uct_source *source;
 
-    if (ucs_unlikely(
-            (uct_sm_control_kind(control) != UCT_SM_KIND_INLINE) ||
-            (length > UCT_SM_ONE_LINE_BYTES_MAX) ||
-            (index >= channel->source_room))) {
+    if (ucs_unlikely((uct_sm_control_kind(control) != UCT_SM_KIND_INLINE) ||
+                     (length > UCT_SM_ONE_LINE_BYTES_MAX) ||
+                     (index >= channel->source_room))) {
         return false;
     }
     source = channel->sources[index];
@@ -113,7 +114,8 @@ static unsigned progress_inline(struct uct_sm_iface   *iface,
 /* Any record. @return how many lines to step over; 0: the channel is
  * broken. */
 static UCS_OUTLINE unsigned progress_other(struct uct_sm_iface   *iface,
-                               struct uct_sm_channel *channel, uint64_t control)
+                                           struct uct_sm_channel *channel,
+                                           uint64_t               control)
 {
     struct uct_source *source;
 
@@ -227,12 +229,13 @@ unsigned uct_sm_progress(struct uct_iface *base)
 
 void uct_sm_am_release(struct uct_iface *base, void *data)
 {
-    struct uct_sm_iface *iface       = uct_sm_iface_of(base);
-    struct uct_sm_pool  *pool        = &iface->segment.pool;
-    size_t               offset      = (size_t)((uint8_t *)data - pool->base);
-    unsigned             chunk_index = (unsigned)(offset / pool->chunk_bytes);
-    uint64_t             bit         = UINT64_C(1) << (chunk_index % 64);
-    unsigned             by;
+    struct uct_sm_iface *iface  = uct_sm_iface_of(base);
+    struct uct_sm_pool  *pool   = &iface->segment.pool;
+    size_t               offset = (size_t)((uint8_t *)data - pool->base);
+    unsigned             chunk_index =
+        (unsigned)(offset / uct_sm_chunk_stride(pool->chunk_bytes));
+    uint64_t bit = UINT64_C(1) << (chunk_index % 64);
+    unsigned by;
 
     ucs_assert((chunk_index < pool->chunk_count) &&
                (iface->kept[chunk_index / 64] & bit));

@@ -17,15 +17,12 @@
 #include "uct/sm/sm.h"
 #include "uct/sm/sm_key.h"
 
-/* A part of an operation: [length] bytes from `skip` on.
- * iov  [iov_count] */
+/* A part of an operation: [length] bytes from `skip` on. */
 struct rma_part {
     bool                  is_put;
-    const struct uct_iov *iov;
-    unsigned              iov_count;
+    const struct uct_rma *rma;
     size_t                skip;
     size_t                length;
-    uint64_t              remote_address; /* of byte `skip` */
 };
 
 /* Is the peer there, and the one that it was? */
@@ -69,11 +66,11 @@ static ucs_status_t rma_failed(struct uct_sm_peer *peer, ucs_status_t status,
         uct_sm_rights_lose(peer, errno);
         break;
     case UCS_ERR_INVALID_ADDR:
-        ucs_error("sm: %zu bytes %s process %d at 0x%llx: a page is not "
-                  "mapped there, or not here",
+        ucs_error("sm: %zu bytes %s process %d, from 0x%llx on: a page is "
+                  "not mapped there, or not here",
                   part->length, part->is_put ? "to" : "from",
                   (int)peer->address.pid,
-                  (unsigned long long)part->remote_address);
+                  (unsigned long long)part->rma->remote->address);
         break;
     default:
         break;
@@ -81,40 +78,66 @@ static ucs_status_t rma_failed(struct uct_sm_peer *peer, ucs_status_t status,
     return status;
 }
 
-/* The pieces of a part, as the kernel wants them. @return how many. */
-static unsigned rma_pieces(const struct rma_part *part, struct iovec *pieces)
+/* The part of a piece that lies in [*skip_p, *skip_p + *left_p) of the
+ * pieces from this one on; both go on behind it.
+ * @return is there any? */
+static bool rma_clip(struct iovec *piece, size_t *skip_p, size_t *left_p)
 {
-    size_t   skip = part->skip, left = part->length;
-    unsigned count = 0;
-    unsigned index;
-
-    for (index = 0; (index < part->iov_count) && (left > 0); ++index) {
-        size_t length = part->iov[index].length;
-
-        if (skip >= length) {
-            skip -= length;
-            continue;
-        }
-        pieces[count].iov_base = (char *)part->iov[index].buffer + skip;
-        pieces[count].iov_len  = ucs_min(length - skip, left);
-        left -= pieces[count].iov_len;
-        skip = 0;
-        ++count;
+    if (*skip_p >= piece->iov_len) {
+        *skip_p -= piece->iov_len;
+        return false;
     }
-    return count;
+    piece->iov_base = (char *)piece->iov_base + *skip_p;
+    piece->iov_len  = ucs_min(piece->iov_len - *skip_p, *left_p);
+    *left_p -= piece->iov_len;
+    *skip_p = 0;
+    return true;
+}
+
+/* The pieces of a part, as the kernel wants them: here, and there. */
+static struct uct_sm_pieces rma_local(const struct rma_part *part,
+                                      struct iovec          *pieces)
+{
+    const struct uct_rma *rma  = part->rma;
+    size_t                skip = part->skip, left = part->length;
+    unsigned              count = 0;
+    unsigned              index;
+
+    for (index = 0; (index < rma->iov_count) && (left > 0); ++index) {
+        pieces[count].iov_base = rma->iov[index].buffer;
+        pieces[count].iov_len  = rma->iov[index].length;
+        count += rma_clip(&pieces[count], &skip, &left);
+    }
+    return (struct uct_sm_pieces){pieces, count};
+}
+
+static struct uct_sm_pieces rma_remote(const struct rma_part *part,
+                                       struct iovec          *pieces)
+{
+    const struct uct_rma *rma  = part->rma;
+    size_t                skip = part->skip, left = part->length;
+    unsigned              count = 0;
+    unsigned              index;
+
+    for (index = 0; (index < rma->remote_count) && (left > 0); ++index) {
+        pieces[count].iov_base = (void *)(uintptr_t)rma->remote[index].address;
+        pieces[count].iov_len  = rma->remote[index].length;
+        count += rma_clip(&pieces[count], &skip, &left);
+    }
+    return (struct uct_sm_pieces){pieces, count};
 }
 
 /* Copy a part, now. */
 static ucs_status_t rma_copy(struct uct_sm_peer    *peer,
                              const struct rma_part *part)
 {
-    struct iovec           pieces[UCT_SM_RMA_IOV_COUNT_MAX];
+    struct iovec           local[UCT_SM_RMA_IOV_COUNT_MAX];
+    struct iovec           remote[UCT_SM_RMA_IOV_COUNT_MAX];
     struct uct_sm_transfer transfer = {
-        .is_put         = part->is_put,
-        .pid            = peer->address.pid,
-        .remote_address = part->remote_address,
-        .local          = pieces,
-        .local_count    = rma_pieces(part, pieces),
+        .is_put = part->is_put,
+        .pid    = peer->address.pid,
+        .local  = rma_local(part, local),
+        .remote = rma_remote(part, remote),
     };
     ucs_status_t status = rma_confirm(peer);
 
@@ -125,26 +148,34 @@ static ucs_status_t rma_copy(struct uct_sm_peer    *peer,
                                         : rma_failed(peer, status, part);
 }
 
-/* What an operation is about, for the checks.
- * access  the right over the region that it needs */
-struct rma_target {
-    const struct uct_rkey *rkey;
-    uint64_t               address;
-    size_t                 length;
-    enum uct_access        access;
-};
+/* May every remote piece be accessed so? */
+static bool rma_is_allowed(const struct uct_sm_peer *peer,
+                           const struct uct_rma *rma, enum uct_access access)
+{
+    unsigned index;
+
+    for (index = 0; index < rma->remote_count; ++index) {
+        const struct uct_remote *remote = &rma->remote[index];
+        const struct uct_sm_key *key    = uct_sm_key_of(remote->rkey);
+
+        if (!uct_sm_key_allows(key, remote->address, remote->length, access) ||
+            !uct_sm_key_is_of(key, &peer->address)) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* What every operation begins with. */
-static ucs_status_t rma_begin(struct uct_sm_ep        *ep,
-                              const struct rma_target *target, unsigned flags)
+static ucs_status_t rma_begin(struct uct_sm_ep *ep, const struct uct_rma *rma,
+                              bool is_put, unsigned flags)
 {
-    const struct uct_sm_key *key = uct_sm_key_of(target->rkey);
-    unsigned                 right;
-    ucs_status_t             status;
+    unsigned     right = is_put ? UCT_RIGHT_PUT : UCT_RIGHT_GET;
+    ucs_status_t status;
 
-    if (!uct_sm_key_allows(key, target->address, target->length,
-                           target->access) ||
-        !uct_sm_key_is_of(key, &ep->peer->address)) {
+    if (!rma_is_allowed(ep->peer, rma,
+                        is_put ? UCT_ACCESS_REMOTE_WRITE
+                               : UCT_ACCESS_REMOTE_READ)) {
         return UCS_ERR_INVALID_ADDR;
     }
     ep->wants_copy = true;
@@ -157,8 +188,6 @@ static ucs_status_t rma_begin(struct uct_sm_ep        *ep,
             return status;
         }
     }
-    right = (target->access == UCT_ACCESS_REMOTE_WRITE) ? UCT_RIGHT_PUT
-                                                        : UCT_RIGHT_GET;
     if (ucs_unlikely(!(ep->base.rights & right))) {
         return UCS_ERR_UNSUPPORTED;
     }
@@ -239,13 +268,16 @@ void uct_sm_copies_stop(struct uct_sm_ep *ep)
 static void copy_add(struct uct_sm_ep *ep, struct uct_sm_copy *copy,
                      const struct rma_part *part, struct uct_req *req)
 {
-    copy->user           = req;
-    copy->remote_address = part->remote_address;
-    copy->done           = part->skip;
-    copy->length         = part->length;
-    copy->is_put         = part->is_put;
-    copy->iov_count      = part->iov_count;
-    memcpy(copy->iov, part->iov, part->iov_count * sizeof(*part->iov));
+    const struct uct_rma *rma = part->rma;
+
+    copy->user   = req;
+    copy->done   = part->skip;
+    copy->length = part->length;
+    copy->is_put = part->is_put;
+    memcpy(copy->iov, rma->iov, rma->iov_count * sizeof(*rma->iov));
+    memcpy(copy->remote, rma->remote, rma->remote_count * sizeof(*rma->remote));
+    copy->rma = (struct uct_rma){copy->iov, copy->remote, rma->iov_count,
+                                 rma->remote_count};
     uct_inflight_add(&ep->inflight, &copy->req);
     copies_start(ep);
 }
@@ -255,13 +287,11 @@ static void copy_add(struct uct_sm_ep *ep, struct uct_sm_copy *copy,
 static ucs_status_t copy_step(struct uct_sm_ep *ep, struct uct_sm_copy *copy)
 {
     struct rma_part part = {
-        .is_put    = copy->is_put,
-        .iov       = copy->iov,
-        .iov_count = copy->iov_count,
-        .skip      = copy->done,
+        .is_put = copy->is_put,
+        .rma    = &copy->rma,
+        .skip   = copy->done,
         .length =
             ucs_min(copy->length - copy->done, (size_t)UCT_SM_PIECE_BYTES),
-        .remote_address = copy->remote_address + copy->done,
     };
     ucs_status_t status = rma_copy(ep->peer, &part);
 
@@ -306,22 +336,19 @@ ucs_status_t uct_sm_put_short(struct uct_ep *base, const void *buffer,
                               const struct uct_rkey *rkey, unsigned flags)
 {
     struct uct_sm_ep       *ep = ucs_container_of(base, struct uct_sm_ep, base);
-    const struct rma_target target = {rkey, remote_address, length,
-                                      UCT_ACCESS_REMOTE_WRITE};
+    const struct uct_remote remote = {remote_address, length, rkey};
     /* Only read. */
     const struct uct_iov  iov  = {.buffer = (void *)(uintptr_t)buffer,
                                   .length = length};
-    const struct rma_part part = {.is_put         = true,
-                                  .iov            = &iov,
-                                  .iov_count      = 1,
-                                  .length         = length,
-                                  .remote_address = remote_address};
-    ucs_status_t          status;
+    const struct uct_rma  rma  = {&iov, &remote, 1, 1};
+    const struct rma_part part = {
+        .is_put = true, .rma = &rma, .length = length};
+    ucs_status_t status;
 
     if (length > UCT_SM_RMA_SHORT_BYTES_MAX) {
         return UCS_ERR_INVALID_PARAM;
     }
-    status = rma_begin(ep, &target, flags);
+    status = rma_begin(ep, &rma, true, flags);
     if ((status != UCS_OK) || (length == 0)) {
         return status;
     }
@@ -333,20 +360,17 @@ ssize_t uct_sm_put_bcopy(struct uct_ep *base, uct_pack_fn pack, void *arg,
                          const struct uct_rkey *rkey, unsigned flags)
 {
     struct uct_sm_ep       *ep = ucs_container_of(base, struct uct_sm_ep, base);
-    const struct rma_target target = {rkey, remote_address, length_max,
-                                      UCT_ACCESS_REMOTE_WRITE};
+    const struct uct_remote remote = {remote_address, length_max, rkey};
     uint8_t                 bytes[UCT_SM_RMA_SHORT_BYTES_MAX];
     struct uct_iov          iov  = {.buffer = bytes};
-    struct rma_part         part = {.is_put         = true,
-                                    .iov            = &iov,
-                                    .iov_count      = 1,
-                                    .remote_address = remote_address};
+    const struct uct_rma    rma  = {&iov, &remote, 1, 1};
+    struct rma_part         part = {.is_put = true, .rma = &rma};
     ucs_status_t            status;
 
     if (length_max > sizeof(bytes)) {
         return UCS_ERR_INVALID_PARAM;
     }
-    status = rma_begin(ep, &target, flags);
+    status = rma_begin(ep, &rma, true, flags);
     if (status != UCS_OK) {
         return status;
     }
@@ -356,8 +380,8 @@ ssize_t uct_sm_put_bcopy(struct uct_ep *base, uct_pack_fn pack, void *arg,
     return (status == UCS_OK) ? (ssize_t)iov.length : (ssize_t)status;
 }
 
-/* A put or get of any length; part->skip is 0. */
-static ucs_status_t rma_zcopy(struct uct_sm_ep *ep, struct rma_part *part,
+/* Begin a put or get of any length; part->skip is 0. */
+static ucs_status_t rma_start(struct uct_sm_ep *ep, struct rma_part *part,
                               struct uct_req *req, unsigned flags)
 {
     bool                is_first = uct_inflight_is_empty(&ep->inflight);
@@ -386,27 +410,35 @@ static ucs_status_t rma_zcopy(struct uct_sm_ep *ep, struct rma_part *part,
     return UCS_INPROGRESS;
 }
 
-ucs_status_t uct_sm_put_zcopy(struct uct_ep *base, const struct uct_iov *iov,
-                              unsigned iov_count, uint64_t remote_address,
-                              const struct uct_rkey *rkey, struct uct_req *req,
+static ucs_status_t rma_zcopy(struct uct_ep *base, bool is_put,
+                              const struct uct_rma *rma, struct uct_req *req,
                               unsigned flags)
 {
-    struct uct_sm_ep       *ep = ucs_container_of(base, struct uct_sm_ep, base);
-    const struct rma_target target = {rkey, remote_address,
-                                      uct_iov_bytes(iov, iov_count),
-                                      UCT_ACCESS_REMOTE_WRITE};
-    struct rma_part         part   = {.is_put         = true,
-                                      .iov            = iov,
-                                      .iov_count      = iov_count,
-                                      .length         = target.length,
-                                      .remote_address = remote_address};
-    ucs_status_t            status;
+    struct uct_sm_ep *ep   = ucs_container_of(base, struct uct_sm_ep, base);
+    struct rma_part   part = {.is_put = is_put,
+                              .rma    = rma,
+                              .length = uct_iov_bytes(rma->iov, rma->iov_count)};
+    ucs_status_t      status;
 
-    if (iov_count > UCT_SM_RMA_IOV_COUNT_MAX) {
+    if ((rma->iov_count > UCT_SM_RMA_IOV_COUNT_MAX) ||
+        (rma->remote_count > UCT_SM_RMA_IOV_COUNT_MAX) ||
+        (uct_remote_bytes(rma) != part.length)) {
         return UCS_ERR_INVALID_PARAM;
     }
-    status = rma_begin(ep, &target, flags);
-    return (status == UCS_OK) ? rma_zcopy(ep, &part, req, flags) : status;
+    status = rma_begin(ep, rma, is_put, flags);
+    return (status == UCS_OK) ? rma_start(ep, &part, req, flags) : status;
+}
+
+ucs_status_t uct_sm_put_zcopy(struct uct_ep *ep, const struct uct_rma *rma,
+                              struct uct_req *req, unsigned flags)
+{
+    return rma_zcopy(ep, true, rma, req, flags);
+}
+
+ucs_status_t uct_sm_get_zcopy(struct uct_ep *ep, const struct uct_rma *rma,
+                              struct uct_req *req, unsigned flags)
+{
+    return rma_zcopy(ep, false, rma, req, flags);
 }
 
 ucs_status_t uct_sm_get_bcopy(struct uct_ep *ep, void *buffer, size_t length,
@@ -414,29 +446,9 @@ ucs_status_t uct_sm_get_bcopy(struct uct_ep *ep, void *buffer, size_t length,
                               const struct uct_rkey *rkey, struct uct_req *req,
                               unsigned flags)
 {
-    const struct uct_iov iov = {.buffer = buffer, .length = length};
+    const struct uct_iov    iov    = {.buffer = buffer, .length = length};
+    const struct uct_remote remote = {remote_address, length, rkey};
+    const struct uct_rma    rma    = {&iov, &remote, 1, 1};
 
-    return uct_sm_get_zcopy(ep, &iov, 1, remote_address, rkey, req, flags);
-}
-
-ucs_status_t uct_sm_get_zcopy(struct uct_ep *base, const struct uct_iov *iov,
-                              unsigned iov_count, uint64_t remote_address,
-                              const struct uct_rkey *rkey, struct uct_req *req,
-                              unsigned flags)
-{
-    struct uct_sm_ep       *ep = ucs_container_of(base, struct uct_sm_ep, base);
-    const struct rma_target target = {rkey, remote_address,
-                                      uct_iov_bytes(iov, iov_count),
-                                      UCT_ACCESS_REMOTE_READ};
-    struct rma_part         part   = {.iov            = iov,
-                                      .iov_count      = iov_count,
-                                      .length         = target.length,
-                                      .remote_address = remote_address};
-    ucs_status_t            status;
-
-    if (iov_count > UCT_SM_RMA_IOV_COUNT_MAX) {
-        return UCS_ERR_INVALID_PARAM;
-    }
-    status = rma_begin(ep, &target, flags);
-    return (status == UCS_OK) ? rma_zcopy(ep, &part, req, flags) : status;
+    return rma_zcopy(ep, false, &rma, req, flags);
 }

@@ -26,7 +26,7 @@ enum uct_sm_rma_limit {
     UCT_SM_COPY_COUNT_MAX = 128,
     /* Packed on the stack by put_bcopy; limit of put_short. */
     UCT_SM_RMA_SHORT_BYTES_MAX = 8192,
-    UCT_SM_RMA_IOV_COUNT_MAX   = 64,
+    UCT_SM_RMA_IOV_COUNT_MAX   = 64, /* on either side */
     /* For so long a peer is taken for the one it was. A number of a process
      * comes again after all others were used, which takes much longer. */
     UCT_SM_CONFIRM_NS = 1000 * 1000,
@@ -39,17 +39,17 @@ struct uct_sm_ep;
  * req      in ep->inflight
  * user     the caller's, or NULL
  * done     bytes copied, of [length]
- * iov      [iov_count] */
+ * rma      of the pieces below */
 struct uct_sm_copy {
     struct uct_req       req;
     struct uct_req      *user;
     struct uct_sm_iface *iface;
-    uint64_t             remote_address;
     size_t               done;
     size_t               length;
     bool                 is_put;
-    unsigned             iov_count;
+    struct uct_rma       rma;
     struct uct_iov       iov[UCT_SM_RMA_IOV_COUNT_MAX];
+    struct uct_remote    remote[UCT_SM_RMA_IOV_COUNT_MAX];
 };
 
 /* Of an interface.
@@ -68,23 +68,10 @@ unsigned uct_sm_copies_progress(struct uct_sm_iface *iface);
 /* No more pieces of this endpoint; its requests stay in flight. */
 void uct_sm_copies_stop(struct uct_sm_ep *ep);
 
-ucs_status_t uct_sm_put_short(struct uct_ep *ep, const void *buffer,
-                              size_t length, uint64_t remote_address,
-                              const struct uct_rkey *rkey, unsigned flags);
-ssize_t      uct_sm_put_bcopy(struct uct_ep *ep, uct_pack_fn pack, void *arg,
-                              size_t length_max, uint64_t remote_address,
-                              const struct uct_rkey *rkey, unsigned flags);
-ucs_status_t uct_sm_put_zcopy(struct uct_ep *ep, const struct uct_iov *iov,
-                              unsigned iov_count, uint64_t remote_address,
-                              const struct uct_rkey *rkey, struct uct_req *req,
-                              unsigned flags);
-ucs_status_t uct_sm_get_bcopy(struct uct_ep *ep, void *buffer, size_t length,
-                              uint64_t               remote_address,
-                              const struct uct_rkey *rkey, struct uct_req *req,
-                              unsigned flags);
-ucs_status_t uct_sm_get_zcopy(struct uct_ep *ep, const struct uct_iov *iov,
-                              unsigned iov_count, uint64_t remote_address,
-                              const struct uct_rkey *rkey, struct uct_req *req,
-                              unsigned flags);
+uct_put_short_proc uct_sm_put_short;
+uct_put_bcopy_proc uct_sm_put_bcopy;
+uct_get_bcopy_proc uct_sm_get_bcopy;
+uct_zcopy_proc     uct_sm_put_zcopy;
+uct_zcopy_proc     uct_sm_get_zcopy;
 
 #endif

@@ -28,7 +28,9 @@ void uct_sm_layout_init(struct uct_sm_layout *layout, size_t chunk_count,
         layout->words +
         ucs_align_up(chunk_count * sizeof(struct uct_sm_chunk_word),
                      UCT_SM_PAGE_BYTES);
-    layout->rings = layout->chunks + chunk_count * chunk_bytes;
+    layout->rings = layout->chunks +
+                    ucs_align_up(chunk_count * uct_sm_chunk_stride(chunk_bytes),
+                                 (size_t)UCT_SM_PAGE_BYTES);
     layout->end =
         layout->rings + (size_t)UCT_SM_CHANNEL_COUNT_MAX * UCT_SM_RING_BYTES;
 }

@@ -102,25 +102,27 @@ ucs_status_t uct_sm_am_short(struct uct_ep *base, uint8_t am_id,
     data = uct_sm_ring_next(&peer->writer);
     memcpy(data, &header, sizeof(header));
     ucs_copy_small(data + sizeof(header), payload, length);
-    uct_sm_ring_commit(&peer->writer,
-                       ep->control |
-                           uct_sm_control(UCT_SM_KIND_INLINE, am_id, 0, total),
-                       1);
+    uct_sm_ring_commit(
+        &peer->writer,
+        ep->control | uct_sm_control(UCT_SM_KIND_INLINE, am_id, 0, total), 1);
     uct_sm_doorbell_ring(peer);
     return UCS_OK;
 }
 
 /* Where a longer message is packed.
- * chunk_index  UCT_SM_CHUNK_NONE: in the ring, at data */
+ * chunk_index  UCT_SM_CHUNK_NONE: in the ring, at data
+ * start        of the message in the chunk */
 struct send_place {
     uint8_t *data;
     unsigned chunk_index;
+    unsigned start;
     uint8_t *descriptor;
 };
 
-/* Find room for up to length_max bytes. */
+/* Find room for up to length_max bytes that begin with such a header. */
 static ucs_status_t send_reserve(struct uct_sm_ep *ep, size_t length_max,
-                                 unsigned flags, struct send_place *place)
+                                 size_t header_bytes, unsigned flags,
+                                 struct send_place *place)
 {
     struct uct_sm_peer *peer     = ep->peer;
     bool                is_chunk = length_max > peer->inline_bytes_max;
@@ -143,8 +145,10 @@ static ucs_status_t send_reserve(struct uct_sm_ep *ep, size_t length_max,
         if (ucs_unlikely(place->chunk_index == UCT_SM_CHUNK_NONE)) {
             return send_refuse(ep, 1, true, flags);
         }
+        place->start = uct_sm_start(header_bytes);
         place->data =
-            uct_sm_chunk_data(&peer->mapping.pool, place->chunk_index);
+            uct_sm_chunk_data(&peer->mapping.pool, place->chunk_index) +
+            place->start;
     }
     return UCS_OK;
 }
@@ -153,16 +157,17 @@ static ucs_status_t send_reserve(struct uct_sm_ep *ep, size_t length_max,
 static void send_commit(struct uct_sm_ep *ep, uint8_t am_id, size_t length,
                         const struct send_place *place)
 {
-    struct uct_sm_peer *peer        = ep->peer;
-    enum uct_sm_kind    kind        = UCT_SM_KIND_INLINE;
-    unsigned            line_count  = 1;
-    uint64_t            chunk_index = place->chunk_index;
+    struct uct_sm_peer *peer       = ep->peer;
+    enum uct_sm_kind    kind       = UCT_SM_KIND_INLINE;
+    unsigned            line_count = 1;
+    uint64_t            where;
 
     if (place->chunk_index == UCT_SM_CHUNK_NONE) {
         line_count = uct_sm_record_lines(length);
     } else {
-        kind = UCT_SM_KIND_CHUNK;
-        memcpy(place->descriptor, &chunk_index, sizeof(chunk_index));
+        kind  = UCT_SM_KIND_CHUNK;
+        where = uct_sm_place(place->chunk_index, place->start);
+        memcpy(place->descriptor, &where, sizeof(where));
     }
     uct_sm_ring_commit(&peer->writer,
                        ep->control | uct_sm_control(kind, am_id, 0, length),
@@ -182,7 +187,8 @@ ssize_t uct_sm_am_bcopy(struct uct_ep *base, uint8_t am_id, uct_pack_fn pack,
     if (ucs_unlikely(status != UCS_OK)) {
         return status;
     }
-    status = send_reserve(ep, length_max, flags, &place);
+    status = send_reserve(ep, length_max, uct_flag_header_bytes(flags), flags,
+                          &place);
     if (ucs_unlikely(status != UCS_OK)) {
         return status;
     }
@@ -212,7 +218,7 @@ ucs_status_t uct_sm_am_zcopy(struct uct_ep *base, uint8_t am_id,
                      __builtin_add_overflow(length, header_length, &length))) {
         return UCS_ERR_INVALID_PARAM;
     }
-    status = send_reserve(ep, length, flags, &place);
+    status = send_reserve(ep, length, header_length, flags, &place);
     if (ucs_unlikely(status != UCS_OK)) {
         return status;
     }

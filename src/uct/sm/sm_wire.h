@@ -40,6 +40,9 @@ enum uct_sm_wire_limit {
     UCT_SM_CHUNK_COUNT_MAX = 1024,
     UCT_SM_HINT_WORD_COUNT = UCT_SM_CHUNK_COUNT_MAX / 64,
     UCT_SM_CHUNK_BYTES_MAX = 1 << 20,
+    /* A message begins so far into its chunk that what follows its header
+     * begins a line: less than this. */
+    UCT_SM_CHUNK_MARGIN_BYTES = UCT_SM_LINE_BYTES,
     /* Words for protocols (uct/api/claim.h): what the header's page holds. */
     UCT_SM_CLAIM_COUNT = 32,
     /* Endpoints that share a channel: bits of a control word. */
@@ -47,7 +50,7 @@ enum uct_sm_wire_limit {
 };
 
 #define UCT_SM_MAGIC UINT64_C(0x31306d7377657363) /* "csewsm01" */
-enum { UCT_SM_LAYOUT_VERSION = 2 };
+enum { UCT_SM_LAYOUT_VERSION = 3 };
 
 /* What the owner says about itself before anyone can see the segment; it
  * never changes. */
@@ -149,7 +152,7 @@ _Static_assert(sizeof(struct uct_sm_entry) == 4 * UCT_SM_LINE_BYTES,
 enum uct_sm_kind {
     UCT_SM_KIND_PADDING = 0, /* nothing, up to the end of the ring */
     UCT_SM_KIND_INLINE  = 1, /* an active message; the payload is here */
-    UCT_SM_KIND_CHUNK   = 2, /* an active message; a chunk number is here */
+    UCT_SM_KIND_CHUNK   = 2, /* an active message; where it lies is here */
     UCT_SM_KIND_CLOSE   = 3, /* the source ends in order */
     UCT_SM_KIND_COUNT,
 };
@@ -192,6 +195,29 @@ static inline uint32_t uct_sm_control_source(uint64_t control)
 static inline size_t uct_sm_control_length(uint64_t control)
 {
     return (size_t)(control >> UCT_SM_LENGTH_SHIFT);
+}
+
+/* Where a message lies, in the record of its chunk.
+ *   63     32 31          0
+ *  |  start  | chunk index | */
+static inline uint64_t uct_sm_place(unsigned chunk_index, unsigned start)
+{
+    return ((uint64_t)start << 32) | chunk_index;
+}
+
+/* How far into its chunk a message with such a header begins: 8-byte aligned,
+ * and what follows the header in a line of its own. Measured with processors
+ * that share no cache: `rep movsb`, which memcpy uses for more than some KiB,
+ * takes 3.7 us to and from an aligned chunk for 64 KiB, 10.4 otherwise. */
+static inline unsigned uct_sm_start(size_t header_bytes)
+{
+    return (unsigned)(-header_bytes & (UCT_SM_LINE_BYTES - 1) & ~(size_t)7);
+}
+
+/* From one chunk to the next. */
+static inline size_t uct_sm_chunk_stride(size_t chunk_bytes)
+{
+    return chunk_bytes + UCT_SM_CHUNK_MARGIN_BYTES;
 }
 
 /* Who has a chunk. Alone in its line: sender and owner both write it. */

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test/sim/sim.c - the simulator's command.
+ *
+ *   sim --seeds 10000          seeds 1 to 10000, on all processors
+ *   sim --seed 4711 --trace    one again, with all that happens
+ *
+ * A seed decides everything: the same seed gives the same run, to the packet.
+ * Exit status: 0 all went well; 1 a seed failed, its line says how to replay
+ * it; 2 wrong arguments. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim_load.h"
+
+enum { SIM_SEED_SECONDS_MAX = 60, SIM_JOBS_MAX = 64 };
+
+struct sim_options {
+    uint64_t first, count;
+    unsigned jobs;
+    bool     is_traced;
+};
+
+static volatile uint64_t *sim_current_seed; /* of this process, shared */
+
+static void sim_too_long(int signal_number)
+{
+    static const char text[] = "a seed takes more than a minute\n";
+
+    (void)signal_number;
+    (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+    abort();
+}
+
+static bool sim_run_seed(uint64_t seed, bool is_traced)
+{
+    struct sim_plan plan;
+    bool            is_well;
+
+    sim_plan_make(&plan, seed);
+    if (is_traced) {
+        sim_plan_print(&plan);
+    }
+    alarm(SIM_SEED_SECONDS_MAX);
+    is_well = sim_load_run(&plan, is_traced);
+    alarm(0);
+    if (!is_well) {
+        sim_plan_print(&plan);
+    }
+    fflush(stdout);
+    return is_well;
+}
+
+/* The seeds of one process: every jobs-th. Ends at the first that fails. */
+static void sim_run_share(const struct sim_options *options, unsigned job)
+{
+    for (uint64_t i = job; i < options->count; i += options->jobs) {
+        sim_current_seed[job] = options->first + i;
+        if (!sim_run_seed(options->first + i, options->is_traced)) {
+            _exit(1);
+        }
+    }
+    _exit(0);
+}
+
+static bool sim_run_all(const struct sim_options *options)
+{
+    bool     is_well = true;
+    pid_t    children[SIM_JOBS_MAX];
+    unsigned job;
+    int      status;
+
+    for (job = 0; job < options->jobs; ++job) {
+        children[job] = fork();
+        if (children[job] == 0) {
+            sim_run_share(options, job);
+        }
+    }
+    for (job = 0; job < options->jobs; ++job) {
+        if ((children[job] < 0) || (waitpid(children[job], &status, 0) < 0)) {
+            fprintf(stderr, "sim: no process: %s\n", strerror(errno));
+            is_well = false;
+        } else if (!WIFEXITED(status) || (WEXITSTATUS(status) != 0)) {
+            fprintf(stderr,
+                    "sim: seed %" PRIu64 " failed%s; again: --seed %" PRIu64
+                    " --trace\n",
+                    sim_current_seed[job],
+                    WIFSIGNALED(status) ? " (crash)" : "",
+                    sim_current_seed[job]);
+            is_well = false;
+        }
+    }
+    return is_well;
+}
+
+static uint64_t sim_number(const char *text)
+{
+    char              *end;
+    unsigned long long value;
+
+    errno = 0;
+    value = strtoull(text, &end, 0);
+    if ((errno != 0) || (end == text) || (*end != '\0')) {
+        fprintf(stderr, "sim: not a number: %s\n", text);
+        exit(2);
+    }
+    return value;
+}
+
+static void sim_parse(int argc, char **argv, struct sim_options *options)
+{
+    static const struct option longs[] = {
+        {"seeds", required_argument, NULL, 'n'},
+        {"first", required_argument, NULL, 'f'},
+        {"seed", required_argument, NULL, 's'},
+        {"jobs", required_argument, NULL, 'j'},
+        {"trace", no_argument, NULL, 't'},
+        {0},
+    };
+    int option;
+
+    while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+        switch (option) {
+        case 'n':
+            options->count = sim_number(optarg);
+            break;
+        case 'f':
+            options->first = sim_number(optarg);
+            break;
+        case 's':
+            options->first = sim_number(optarg);
+            options->count = 1;
+            break;
+        case 'j':
+            options->jobs = (unsigned)sim_number(optarg);
+            break;
+        case 't':
+            options->is_traced = true;
+            break;
+        default:
+            fprintf(stderr, "usage: sim [--first SEED] [--seeds COUNT] "
+                            "[--seed SEED] [--jobs COUNT] [--trace]\n");
+            exit(2);
+        }
+    }
+    if ((optind != argc) || (options->count == 0) || (options->jobs == 0) ||
+        (options->jobs > SIM_JOBS_MAX)) {
+        fprintf(stderr, "sim: nothing to run, or too many jobs\n");
+        exit(2);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    struct sim_options options = {
+        .first = 1,
+        .count = 100,
+        .jobs  = (unsigned)sysconf(_SC_NPROCESSORS_ONLN),
+    };
+
+    sim_parse(argc, argv, &options);
+    sim_current_seed =
+        mmap(NULL, SIM_JOBS_MAX * sizeof(uint64_t), PROT_READ | PROT_WRITE,
+             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (sim_current_seed == MAP_FAILED) {
+        perror("sim: mmap");
+        return 1;
+    }
+    signal(SIGALRM, sim_too_long);
+    if (!sim_run_all(&options)) {
+        return 1;
+    }
+    printf("sim: %" PRIu64 " seeds from %" PRIu64 ": all well\n", options.count,
+           options.first);
+    return 0;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test/sim/sim_flow.h - messages between two hosts, checked one by one. */
+#ifndef SIM_FLOW_H_
+#define SIM_FLOW_H_
+
+#include "sim_plan.h"
+#include "sim_world.h"
+#include "ucs/list.h"
+
+struct sim_load;
+
+/* sent, received  completed; *_begun: started
+ * status          of the sender's endpoint
+ * is_over         nothing more is to be expected of it */
+struct load_flow {
+    struct sim_load *load;
+    unsigned         from, to, from_life, to_life;
+    uint32_t         id;
+    unsigned         count, send_begun, sent, receive_begun, received;
+    ucs_status_t     status;
+};
+
+/* An operation; buffer is [length]. */
+struct load_op {
+    struct ucs_list   link;
+    struct load_flow *flow;
+    unsigned          number;
+    bool              is_send;
+    size_t            length;
+    uint8_t          *buffer;
+    void             *request;
+};
+
+/* One end towards one peer. */
+struct load_end {
+    struct sim_load *load;
+    unsigned         host, peer;
+    ucp_ep_h         ep;
+    ucs_status_t     status;
+    void            *closing;
+};
+
+struct load_fault {
+    struct sim_event        event;
+    struct sim_load        *load;
+    const struct sim_fault *fault;
+};
+
+struct sim_load {
+    struct sim_world       world;
+    const struct sim_plan *plan;
+    struct load_flow     **flows;
+    unsigned               flow_count;
+    struct load_end       *ends; /* [host_count * host_count] */
+    struct ucs_list        ops;
+    struct load_fault      faults[SIM_FAULT_COUNT_MAX];
+    uint64_t               begin_ns;
+};
+
+static inline struct load_end *load_end(struct sim_load *load, unsigned host,
+                                        unsigned peer)
+{
+    return &load->ends[host * load->plan->host_count + peer];
+}
+
+/* Begin the next message, or the next receive; the call checks what came. */
+void sim_flow_send(struct load_flow *flow, ucp_ep_h ep);
+void sim_flow_receive(struct load_flow *flow, ucp_worker_h worker);
+
+void sim_op_free(struct load_op *op);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test/sim/sim_io.c - uct/udp/udp_io.h on the simulated network; linked in
+ * place of udp_io*.c and udp_socket.c.
+ *
+ * Packets of one sender that wait together are joined sometimes, as UDP_GRO
+ * does; sends stop in the middle sometimes, as a full socket does. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim_world.h"
+#include "ucs/fd.h"
+#include "uct/udp/udp_io.h"
+
+enum {
+    IO_LENT_MAX     = 64, /* packets handed out until the next receive */
+    IO_JOIN_PPM     = 500000,
+    IO_HEADER_BYTES = 28,
+    IO_HINT_MAX     = 4,
+    IO_BLOCKED_NS   = 50 * 1000, /* a full socket has room again */
+};
+
+/* lent    packets whose bytes the last receive handed out
+ * joined  where packets are joined
+ * is_full a send was refused and nobody was told of room yet */
+struct io_channel {
+    struct sim_socket  sock;
+    struct udp_io     *io;
+    struct sim_packet *lent[IO_LENT_MAX];
+    unsigned           lent_count;
+    uint8_t           *joined; /* [UDP_IO_OUT_BYTES_MAX] */
+};
+
+struct udp_io {
+    struct io_channel    channels[UDP_CHANNEL_COUNT];
+    struct sim_host     *host;
+    struct udp_io_params params;
+    struct sim_event     alarm;
+    int                  event_fd;
+    struct udp_hint      hints[IO_HINT_MAX];
+    unsigned             hint_count;
+    bool                 is_full;
+};
+
+static struct io_channel *io_channel(struct sim_socket *sock)
+{
+    return ucs_container_of(sock, struct io_channel, sock);
+}
+
+static void io_wake(struct udp_io *io)
+{
+    sim_host_wake(io->host, io->host->world->net.now_ns);
+}
+
+static void io_arrived(struct sim_socket *sock)
+{
+    io_wake(io_channel(sock)->io);
+}
+
+static void io_too_long(struct sim_socket *sock, const struct ucs_sockaddr *to)
+{
+    struct udp_io *io = io_channel(sock)->io;
+
+    if (io->hint_count < IO_HINT_MAX) {
+        io->hints[io->hint_count++] = (struct udp_hint){
+            .to        = *to,
+            .status    = UCS_ERR_EXCEEDS_LIMIT,
+            .mtu_bytes = io->host->world->net.weather.path_mtu,
+        };
+        io_wake(io);
+    }
+}
+
+static void io_alarm(struct sim_event *event)
+{
+    io_wake(ucs_container_of(event, struct udp_io, alarm));
+}
+
+ucs_status_t udp_io_open(const struct udp_io_params *params,
+                         struct udp_io             **io_p)
+{
+    struct udp_io   *io   = calloc(1, sizeof(*io));
+    struct sim_host *host = sim_world->current;
+
+    io->host   = host;
+    io->params = *params;
+    sim_event_init(&io->alarm, io_alarm);
+    if (ucsi_eventfd_open(&io->event_fd) != UCS_OK) {
+        free(io);
+        return UCS_ERR_EXCEEDS_LIMIT;
+    }
+    for (unsigned i = 0; i < UDP_CHANNEL_COUNT; ++i) {
+        struct io_channel *channel = &io->channels[i];
+
+        channel->io            = io;
+        channel->joined        = aligned_alloc(64, 65536);
+        channel->sock.arrived  = io_arrived;
+        channel->sock.too_long = io_too_long;
+        sim_socket_open(&host->world->net, &channel->sock, host->index,
+                        (host->first_port == 0) ? 0 : host->next_port++);
+    }
+    *io_p = io;
+    return UCS_OK;
+}
+
+static void io_take_back(struct io_channel *channel)
+{
+    while (channel->lent_count > 0) {
+        free(channel->lent[--channel->lent_count]);
+    }
+}
+
+void udp_io_close(struct udp_io *io)
+{
+    for (unsigned i = 0; i < UDP_CHANNEL_COUNT; ++i) {
+        io_take_back(&io->channels[i]);
+        free(io->channels[i].joined);
+        sim_socket_close(&io->host->world->net, &io->channels[i].sock);
+    }
+    sim_net_unset(&io->host->world->net, &io->alarm);
+    close(io->event_fd);
+    free(io);
+}
+
+void udp_io_query(const struct udp_io *io, struct udp_io_attr *attr_p)
+{
+    const struct sim_weather *weather = &io->host->world->net.weather;
+
+    *attr_p = (struct udp_io_attr){
+        .send_segments    = true,
+        .receive_segments = true,
+        .receive_bytes    = weather->receive_bytes,
+        .send_bytes       = weather->queue_bytes,
+        .mtu_bytes        = weather->device_mtu,
+        .header_bytes     = IO_HEADER_BYTES,
+    };
+    for (unsigned i = 0; i < UDP_CHANNEL_COUNT; ++i) {
+        attr_p->addresses[i] = io->channels[i].sock.address;
+        attr_p->fds[i]       = -1;
+    }
+}
+
+/* ---- Sending ---- */
+
+/* Copy [length] of the pieces from `offset` on. */
+static void io_gather(const struct udp_out *out, size_t offset, uint8_t *bytes,
+                      size_t length)
+{
+    for (unsigned i = 0; (i < out->iov_count) && (length > 0); ++i) {
+        size_t count = out->iov[i].iov_len;
+
+        if (offset >= count) {
+            offset -= count;
+            continue;
+        }
+        count = ucs_min(count - offset, length);
+        memcpy(bytes, (const uint8_t *)out->iov[i].iov_base + offset, count);
+        bytes += count;
+        length -= count;
+        offset = 0;
+    }
+}
+
+static size_t io_length(const struct udp_out *out)
+{
+    size_t length = 0;
+
+    for (unsigned i = 0; i < out->iov_count; ++i) {
+        length += out->iov[i].iov_len;
+    }
+    return length;
+}
+
+static ucs_status_t io_send_one(struct udp_io *io, struct udp_out *out)
+{
+    struct sim_net    *net     = &io->host->world->net;
+    struct io_channel *channel = &io->channels[out->channel];
+    size_t             length  = io_length(out);
+    uint8_t            bytes[SIM_PACKET_BYTES_MAX];
+    ucs_status_t       status;
+
+    if ((length > UDP_IO_OUT_BYTES_MAX) ||
+        (out->iov_count > UDP_IO_IOV_COUNT_MAX)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    do {
+        size_t count = length - out->sent_bytes;
+
+        if (out->segment_bytes != 0) {
+            count = ucs_min(count, out->segment_bytes);
+        }
+        if (count > sizeof(bytes)) {
+            return UCS_ERR_EXCEEDS_LIMIT;
+        }
+        io_gather(out, out->sent_bytes, bytes, count);
+        status = io->host->is_mute
+                     ? UCS_OK
+                     : sim_net_send(net, &channel->sock, out->to, bytes, count);
+        if (status != UCS_OK) {
+            io->is_full = io->is_full || (status == UCS_ERR_WOULD_BLOCK);
+            return status;
+        }
+        out->sent_bytes += count;
+    } while (out->sent_bytes < length);
+    return UCS_OK;
+}
+
+unsigned udp_io_send(struct udp_io *io, struct udp_out *out, unsigned count,
+                     ucs_status_t *status_p)
+{
+    unsigned sent;
+
+    *status_p = UCS_OK;
+    for (sent = 0; sent < count; ++sent) {
+        *status_p = io_send_one(io, &out[sent]);
+        if (*status_p != UCS_OK) {
+            break;
+        }
+    }
+    return sent;
+}
+
+/* ---- Receiving ---- */
+
+static bool io_may_join(const struct io_channel *channel,
+                        const struct udp_in     *in)
+{
+    const struct sim_packet *next;
+
+    if (ucs_queue_is_empty(&channel->sock.packets) ||
+        (channel->lent_count == IO_LENT_MAX)) {
+        return false;
+    }
+    next = ucs_container_of(ucs_queue_head(&channel->sock.packets),
+                            struct sim_packet, queue);
+    return (next->length <= in->segment_bytes) &&
+           (in->length % in->segment_bytes == 0) &&
+           (in->length + next->length <= UDP_IO_OUT_BYTES_MAX) &&
+           (ucsi_sockaddr_compare(&next->from, in->from) == 0) &&
+           (next->is_marked == in->congestion_marked);
+}
+
+static void io_join(struct io_channel *channel, struct udp_in *in)
+{
+    struct sim_packet *next;
+
+    memcpy(channel->joined, in->data, in->length);
+    in->data = channel->joined;
+    while (io_may_join(channel, in)) {
+        next = sim_socket_take(&channel->sock);
+        memcpy(in->data + in->length, next->bytes, next->length);
+        in->length += next->length;
+        channel->lent[channel->lent_count++] = next;
+    }
+}
+
+unsigned udp_io_receive(struct udp_io *io, enum udp_channel index,
+                        struct udp_in *in, unsigned room)
+{
+    struct io_channel *channel = &io->channels[index];
+    bool               joined  = !io->params.segmentation;
+    unsigned           count   = 0;
+    struct sim_packet *packet;
+
+    io_take_back(channel);
+    room = ucs_min(room, (unsigned)UDP_IO_RECEIVE_COUNT_MAX);
+    while ((count < room) && (channel->lent_count < IO_LENT_MAX) &&
+           ((packet = sim_socket_take(&channel->sock)) != NULL)) {
+        channel->lent[channel->lent_count++] = packet;
+        in[count]                            = (struct udp_in){
+                                       .from          = &packet->from,
+                                       .data          = packet->bytes,
+                                       .length        = packet->length,
+                                       .segment_bytes = packet->length,
+                                       .congestion_marked =
+                                           packet->is_marked && io->params.ecn && (index == UDP_DATA),
+        };
+        if (!joined && (packet->length > 0) &&
+            sim_random_chance(&io->host->world->net.random, IO_JOIN_PPM)) {
+            io_join(channel, &in[count]);
+            joined = true; /* there is one buffer to join in */
+        }
+        ++count;
+    }
+    return count;
+}
+
+bool udp_io_next_hint(struct udp_io *io, struct udp_hint *hint_p)
+{
+    if (io->hint_count == 0) {
+        return false;
+    }
+    *hint_p = io->hints[--io->hint_count];
+    return true;
+}
+
+/* ---- Waking ---- */
+
+int udp_io_event_fd(const struct udp_io *io)
+{
+    return io->event_fd;
+}
+
+ucs_status_t udp_io_arm(struct udp_io *io, uint64_t deadline_ns,
+                        bool want_writable)
+{
+    struct sim_net *net = &io->host->world->net;
+
+    if ((io->hint_count > 0) || (deadline_ns <= net->now_ns) ||
+        !ucs_queue_is_empty(&io->channels[UDP_PRIORITY].sock.packets) ||
+        !ucs_queue_is_empty(&io->channels[UDP_DATA].sock.packets)) {
+        return UCS_ERR_BUSY;
+    }
+    if (want_writable && io->is_full) {
+        io->is_full = false;
+        deadline_ns = ucs_min(deadline_ns, net->now_ns + IO_BLOCKED_NS);
+    }
+    if (deadline_ns == UINT64_MAX) {
+        sim_net_unset(net, &io->alarm);
+    } else {
+        sim_net_set(net, &io->alarm, deadline_ns);
+    }
+    return UCS_OK;
+}

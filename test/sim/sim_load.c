@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test/sim/sim_load.c - flows between hosts, checked message by message. */
+#include "sim_load.h"
+
+#include "sim_flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucs/clock.h"
+
+enum {
+    LOAD_POSTED_MAX = 4,    /* receives of a flow that wait at a time */
+    LOAD_LIMIT_S    = 600,  /* virtual: longer is a hang */
+    LOAD_SLACK_MS   = 1500, /* beyond the bound, for the last look */
+    LOAD_IDLE_TRIPS = 10,
+    LOAD_TICK_MS    = 1, /* of timers: a trip counts as so much at least */
+};
+
+/* ---- Hosts ---- */
+
+static void end_failed(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    struct load_end *end = arg;
+
+    (void)ep;
+    sim_trace("host %u: peer %u failed: %s", end->host, end->peer,
+              ucs_status_string(status));
+    if (end->status != UCS_OK) {
+        sim_fail("host %u: peer %u failed twice", end->host, end->peer);
+    } else if (!sim_plan_may_fail(end->load->plan, end->host, end->peer)) {
+        sim_fail("host %u: peer %u failed: %s", end->host, end->peer,
+                 ucs_status_string(status));
+    }
+    end->status = status;
+}
+
+static bool host_step(struct sim_host *host)
+{
+    struct sim_load *load =
+        ucs_container_of(host->world, struct sim_load, world);
+    bool moved = false;
+
+    for (unsigned i = 0; i < load->flow_count; ++i) {
+        struct load_flow *flow = load->flows[i];
+        struct load_end  *end  = load_end(load, flow->from, flow->to);
+
+        if ((flow->from == host->index) && (flow->from_life == host->life)) {
+            while ((flow->status == UCS_OK) && (end->status == UCS_OK) &&
+                   (end->ep != NULL) && (flow->send_begun < flow->count) &&
+                   (flow->send_begun - flow->sent < load->plan->window)) {
+                sim_flow_send(flow, end->ep);
+                moved = true;
+            }
+        }
+        if ((flow->to == host->index) && (flow->to_life == host->life)) {
+            while ((flow->receive_begun < flow->count) &&
+                   (flow->receive_begun - flow->received < LOAD_POSTED_MAX)) {
+                sim_flow_receive(flow, host->worker);
+                moved = true;
+            }
+        }
+    }
+    return moved;
+}
+
+static void load_connect(struct sim_load *load, unsigned host, unsigned peer)
+{
+    struct load_end *end    = load_end(load, host, peer);
+    ucp_ep_params_t  params = {
+         .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                       UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                       UCP_EP_PARAM_FIELD_ERR_HANDLER,
+         .address         = load->world.hosts[peer].address,
+         .err_mode        = UCP_ERR_HANDLING_MODE_PEER,
+         .err_handler.cb  = end_failed,
+         .err_handler.arg = end,
+    };
+    ucs_status_t status;
+
+    load->world.current = &load->world.hosts[host];
+    *end   = (struct load_end){.load = load, .host = host, .peer = peer};
+    status = ucp_ep_create(load->world.hosts[host].worker, &params, &end->ep);
+    if (status != UCS_OK) {
+        sim_fail("host %u: ucp_ep_create to %u: %s", host, peer,
+                 ucs_status_string(status));
+        end->ep     = NULL;
+        end->status = status;
+    }
+}
+
+static void load_add_flow(struct sim_load *load, unsigned from, unsigned to)
+{
+    struct load_flow *flow = calloc(1, sizeof(*flow));
+
+    *flow = (struct load_flow){
+        .load      = load,
+        .id        = load->flow_count,
+        .from      = from,
+        .to        = to,
+        .from_life = load->world.hosts[from].life,
+        .to_life   = load->world.hosts[to].life,
+        .count     = load->plan->message_count,
+    };
+    load->flows =
+        realloc(load->flows, (load->flow_count + 1) * sizeof(*load->flows));
+    load->flows[load->flow_count++] = flow;
+}
+
+static void load_start_host(struct sim_load *load, unsigned index)
+{
+    static const char *const settings[] = {"TLS", "udp", NULL};
+    struct sim_host         *host       = &load->world.hosts[index];
+
+    host->step = host_step;
+    if (load->plan->same_ports) {
+        host->first_port = 7000;
+    }
+    sim_host_start(host, settings);
+}
+
+/* Give up what an end still has, at once. */
+static void load_drop_end(struct sim_load *load, struct load_end *end)
+{
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                 .flags        = UCP_EP_CLOSE_FLAG_FORCE};
+    void               *request;
+
+    if (end->ep == NULL) {
+        return;
+    }
+    load->world.current = &load->world.hosts[end->host];
+    request             = ucp_ep_close_nbx(end->ep, &param);
+    if (UCS_PTR_IS_PTR(request)) {
+        ucp_request_free(request);
+    }
+    end->ep = NULL;
+}
+
+/* What a process that is gone had begun. Its requests went with its worker. */
+static void load_forget_ops(struct sim_load *load, unsigned host)
+{
+    struct load_op *op, *next;
+
+    ucs_list_for_each_safe (op, next, &load->ops, link) {
+        if ((op->is_send ? op->flow->from : op->flow->to) == host) {
+            sim_op_free(op);
+        }
+    }
+}
+
+static void load_kill(struct sim_load *load, unsigned host)
+{
+    sim_host_kill(&load->world.hosts[host]);
+    load_forget_ops(load, host);
+    for (unsigned peer = 0; peer < load->plan->host_count; ++peer) {
+        load_end(load, host, peer)->ep = NULL;
+    }
+}
+
+static void load_restart(struct sim_load *load, unsigned host)
+{
+    load_start_host(load, host);
+    for (unsigned peer = 0; peer < load->plan->host_count; ++peer) {
+        if ((peer == host) || !load->world.hosts[peer].is_up) {
+            continue;
+        }
+        load_drop_end(load, load_end(load, peer, host));
+        load_connect(load, peer, host);
+        load_connect(load, host, peer);
+        load_add_flow(load, host, peer);
+        load_add_flow(load, peer, host);
+        sim_host_wake(&load->world.hosts[peer], load->world.net.now_ns);
+    }
+}
+
+static void load_fault(struct sim_event *event)
+{
+    struct load_fault *item = ucs_container_of(event, struct load_fault, event);
+    const struct sim_fault *fault = item->fault;
+    struct sim_host        *host  = &item->load->world.hosts[fault->host];
+
+    switch (fault->kind) {
+    case SIM_STOP:
+        sim_host_stop(host);
+        break;
+    case SIM_GO_ON:
+        sim_host_go_on(host);
+        break;
+    case SIM_KILL:
+        load_kill(item->load, fault->host);
+        break;
+    case SIM_RESTART:
+        load_restart(item->load, fault->host);
+        break;
+    case SIM_MTU:
+        sim_trace("the path carries %zu bytes now", fault->value);
+        item->load->world.net.weather.path_mtu = fault->value;
+        break;
+    }
+}
+
+/* ---- The judge ---- */
+
+/* Is everything of that flow decided? */
+static bool flow_is_over(const struct load_flow *flow)
+{
+    struct sim_load       *load = flow->load;
+    const struct sim_host *from = &load->world.hosts[flow->from];
+    const struct sim_host *to   = &load->world.hosts[flow->to];
+    const struct load_end *end  = load_end(load, flow->from, flow->to);
+
+    if ((flow->sent == flow->count) && (flow->received == flow->count)) {
+        return true;
+    }
+    if (!from->is_up || (from->life != flow->from_life)) {
+        return true; /* nobody is there to be told */
+    }
+    if (!to->is_up || (to->life != flow->to_life)) {
+        return (end->status != UCS_OK) || (flow->status != UCS_OK) ||
+               (flow->sent == flow->count) || (to->life != flow->to_life);
+    }
+    return (end->status != UCS_OK) ||
+           (load_end(load, flow->to, flow->from)->status != UCS_OK);
+}
+
+static bool load_is_over(const struct sim_load *load)
+{
+    for (unsigned i = 0; i < load->flow_count; ++i) {
+        if (!flow_is_over(load->flows[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* No packet for long although somebody waits for one: a timer idles the
+ * link. Only where the plan itself keeps nobody waiting. */
+static void load_check_idle(const struct sim_load *load)
+{
+    const struct sim_net     *net     = &load->world.net;
+    const struct sim_weather *weather = &net->weather;
+    uint64_t trip_ns = 2 * (weather->delay_ns + weather->jitter_ns +
+                            weather->reorder_ns + load->plan->wake_late_ns);
+
+    trip_ns = ucs_max(trip_ns, (uint64_t)LOAD_TICK_MS * UCS_NS_PER_MS);
+    if (load->plan->is_mild && (load->plan->fault_count == 0) &&
+        (load->plan->cut_count == 0) && (net->flying_count == 0) &&
+        (net->now_ns - net->last_packet_ns > LOAD_IDLE_TRIPS * trip_ns)) {
+        sim_fail("no packet for %.3f ms, %.1f round trips, and messages wait",
+                 (double)(net->now_ns - net->last_packet_ns) / UCS_NS_PER_MS,
+                 (double)(net->now_ns - net->last_packet_ns) / (double)trip_ns);
+    }
+}
+
+static void load_say_what_waits(const struct sim_load *load)
+{
+    for (unsigned i = 0; i < load->flow_count; ++i) {
+        const struct load_flow *flow = load->flows[i];
+
+        if (!flow_is_over(flow)) {
+            sim_fail("flow %u -> %u hangs: %u begun, %u sent, %u received "
+                     "of %u",
+                     flow->from, flow->to, flow->send_begun, flow->sent,
+                     flow->received, flow->count);
+        }
+    }
+}
+
+static void load_run_until(struct sim_load *load,
+                           bool (*is_over)(const struct sim_load *),
+                           const char *what)
+{
+    uint64_t end_ns =
+        load->world.net.now_ns + (uint64_t)LOAD_LIMIT_S * UCS_NS_PER_S;
+
+    while (!load->world.has_failed && !is_over(load)) {
+        load_check_idle(load);
+        if (!sim_net_step(&load->world.net, end_ns)) {
+            sim_fail("%s: nothing happens any more", what);
+            load_say_what_waits(load);
+        }
+    }
+}
+
+/* ---- The end ---- */
+
+static bool load_is_closed(const struct sim_load *load)
+{
+    unsigned count = load->plan->host_count * load->plan->host_count;
+
+    for (unsigned i = 0; i < count; ++i) {
+        if ((load->ends[i].closing != NULL) &&
+            (ucp_request_check_status(load->ends[i].closing) ==
+             UCS_INPROGRESS)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void load_close(struct sim_load *load)
+{
+    unsigned            count = load->plan->host_count * load->plan->host_count;
+    ucp_request_param_t param = {.op_attr_mask = 0};
+    struct load_end    *end;
+
+    for (unsigned i = 0; i < count; ++i) {
+        end = &load->ends[i];
+        if (end->ep != NULL) {
+            load->world.current = &load->world.hosts[end->host];
+            end->closing        = ucp_ep_close_nbx(end->ep, &param);
+            end->closing = UCS_PTR_IS_PTR(end->closing) ? end->closing : NULL;
+            sim_host_wake(&load->world.hosts[end->host],
+                          load->world.net.now_ns);
+        }
+    }
+    load_run_until(load, load_is_closed, "closing");
+    for (unsigned i = 0; i < count; ++i) {
+        if (load->ends[i].closing != NULL) {
+            ucp_request_free(load->ends[i].closing);
+        }
+    }
+}
+
+/* Receives whose messages will not come. */
+static void load_cancel(struct sim_load *load, unsigned host)
+{
+    struct load_op *op, *next;
+
+    load->world.current = &load->world.hosts[host];
+    ucs_list_for_each_safe (op, next, &load->ops, link) {
+        if (!op->is_send && (op->flow->to == host) && (op->request != NULL)) {
+            ucp_request_cancel(load->world.hosts[host].worker, op->request);
+        }
+    }
+    while (ucp_worker_progress(load->world.hosts[host].worker) != 0) {
+    }
+}
+
+static void load_setup(struct sim_load *load, const struct sim_plan *plan)
+{
+    unsigned count = plan->host_count;
+
+    sim_world_init(&load->world, count, plan->seed);
+    load->plan               = plan;
+    load->world.wake_late_ns = plan->wake_late_ns;
+    load->world.net.weather  = plan->weather;
+    load->ends = calloc((size_t)count * count, sizeof(*load->ends));
+    ucs_list_init(&load->ops);
+    for (unsigned i = 0; i < count; ++i) {
+        load_start_host(load, i);
+    }
+    for (unsigned i = 0; i < count * count; ++i) {
+        if (i / count != i % count) {
+            load_add_flow(load, i / count, i % count);
+            load_connect(load, i / count, i % count);
+        }
+    }
+    load->begin_ns = load->world.net.now_ns;
+    for (unsigned i = 0; i < plan->cut_count; ++i) {
+        load->world.net.cuts[i] = plan->cuts[i];
+        load->world.net.cuts[i].begin_ns += load->begin_ns;
+        load->world.net.cuts[i].end_ns += load->begin_ns;
+        load->world.net.cut_count = i + 1;
+    }
+    for (unsigned i = 0; i < plan->fault_count; ++i) {
+        load->faults[i].load  = load;
+        load->faults[i].fault = &plan->faults[i];
+        sim_event_init(&load->faults[i].event, load_fault);
+        sim_net_set(&load->world.net, &load->faults[i].event,
+                    load->begin_ns + plan->faults[i].when_ns);
+    }
+}
+
+static void load_cleanup(struct sim_load *load)
+{
+    for (unsigned i = 0; i < load->plan->fault_count; ++i) {
+        sim_net_unset(&load->world.net, &load->faults[i].event);
+    }
+    for (unsigned i = 0; i < load->plan->host_count; ++i) {
+        if (load->world.hosts[i].is_up) {
+            load_cancel(load, i);
+            sim_host_exit(&load->world.hosts[i]);
+            load_forget_ops(load, i);
+        }
+    }
+    for (unsigned i = 0; i < load->flow_count; ++i) {
+        free(load->flows[i]);
+    }
+    free(load->flows);
+    free(load->ends);
+    sim_world_cleanup(&load->world);
+}
+
+bool sim_load_run(const struct sim_plan *plan, bool is_traced)
+{
+    struct sim_load load = {.flow_count = 0};
+    bool            is_well;
+
+    load.world.is_traced = is_traced;
+    load_setup(&load, plan);
+    load.world.is_traced = is_traced;
+    load_run_until(&load, load_is_over, "the flows");
+    if (!load.world.has_failed) {
+        load_close(&load);
+    }
+    is_well = !load.world.has_failed;
+    if (is_well) {
+        load_cleanup(&load);
+    }
+    return is_well; /* after a failure the process ends */
+}

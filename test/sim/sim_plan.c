@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test/sim/sim_plan.c - from a seed to a plan. */
+#include "sim_plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ucs/clock.h"
+
+enum {
+    PLAN_MILD_LOSS_PPM = 100000, /* 10 % */
+};
+
+static uint64_t pick(struct sim_random *random, const uint64_t *values,
+                     size_t count)
+{
+    return values[sim_random_below(random, count)];
+}
+
+#define PICK(_random, ...)                                                     \
+    pick(_random, (const uint64_t[]){__VA_ARGS__},                             \
+         sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+
+static void plan_weather(struct sim_plan *plan, struct sim_random *random)
+{
+    struct sim_weather *weather = &plan->weather;
+
+    weather->loss_ppm = (uint32_t)PICK(random, 0, 0, 1000, 10000, 50000, 100000,
+                                       100000, 200000, 300000);
+    weather->duplicate_ppm = (uint32_t)PICK(random, 0, 0, 1000, 50000, 300000);
+    weather->reorder_ppm   = (uint32_t)PICK(random, 0, 0, 1000, 50000, 300000);
+    weather->mark_ppm      = (uint32_t)PICK(random, 0, 0, 0, 10000, 300000);
+    weather->block_ppm     = (uint32_t)PICK(random, 0, 0, 1000, 200000);
+    weather->delay_ns =
+        PICK(random, 1, 10, 50, 200, 1000, 20000) * UCS_NS_PER_US;
+    weather->jitter_ns  = sim_random_below(random, 2 * weather->delay_ns);
+    weather->reorder_ns = 4 * weather->delay_ns;
+    weather->rate_Bps =
+        PICK(random, 0, 0, 1000000, 12500000, 125000000, 1250000000);
+    weather->queue_bytes   = PICK(random, 16, 64, 256, 1024) * 1024;
+    weather->receive_bytes = PICK(random, 32, 208, 208, 4096) * 1024;
+    weather->device_mtu    = PICK(random, 1280, 1500, 1500, 9000);
+    weather->path_mtu =
+        (size_t)PICK(random, weather->device_mtu, weather->device_mtu, 1280);
+    weather->tells_mtu = sim_random_below(random, 2) == 0;
+    plan->wake_late_ns = PICK(random, 0, 0, 10, 1000) * UCS_NS_PER_US;
+}
+
+static void plan_add_fault(struct sim_plan *plan, enum sim_fault_kind kind,
+                           unsigned host, uint64_t when_ns, size_t value)
+{
+    if (plan->fault_count < SIM_FAULT_COUNT_MAX) {
+        plan->faults[plan->fault_count++] = (struct sim_fault){
+            .when_ns = when_ns, .kind = kind, .host = host, .value = value};
+    }
+}
+
+/* How long something is away: shorter than the bound, or much longer. */
+static uint64_t plan_away_ns(const struct sim_plan *plan,
+                             struct sim_random *random, bool is_long)
+{
+    return is_long
+               ? 3 * plan->bound_ns + sim_random_below(random, plan->bound_ns)
+               : 1 + sim_random_below(random, plan->bound_ns / 2);
+}
+
+static void plan_cuts(struct sim_plan *plan, struct sim_random *random,
+                      uint64_t spread_ns)
+{
+    unsigned count = (unsigned)PICK(random, 0, 0, 1, 2);
+
+    for (unsigned i = 0; i < count; ++i) {
+        struct sim_cut *cut = &plan->cuts[plan->cut_count++];
+        bool is_long = !plan->is_mild && (sim_random_below(random, 3) == 0);
+
+        cut->a        = (int)sim_random_below(random, plan->host_count);
+        cut->b        = (int)sim_random_below(random, plan->host_count + 1) - 1;
+        cut->begin_ns = sim_random_below(random, spread_ns);
+        cut->end_ns   = cut->begin_ns + plan_away_ns(plan, random, is_long);
+    }
+}
+
+/* One of them is enough: what one does to the other is not foreseen. */
+static void plan_faults(struct sim_plan *plan, struct sim_random *random,
+                        uint64_t spread_ns)
+{
+    unsigned host    = (unsigned)sim_random_below(random, plan->host_count);
+    uint64_t when_ns = sim_random_below(random, spread_ns);
+    uint64_t away_ns;
+
+    if (sim_random_below(random, 4) == 0) {
+        plan_add_fault(
+            plan, SIM_MTU, 0, when_ns,
+            (size_t)PICK(random, 1280, 1400, plan->weather.device_mtu));
+    }
+    switch (sim_random_below(random, plan->is_mild ? 3 : 5)) {
+    case 0:
+    case 4:
+        away_ns = plan_away_ns(plan, random, !plan->is_mild);
+        plan_add_fault(plan, SIM_STOP, host, when_ns, 0);
+        plan_add_fault(plan, SIM_GO_ON, host, when_ns + away_ns, 0);
+        break;
+    case 3:
+        away_ns = sim_random_below(random, 2 * plan->bound_ns);
+        plan_add_fault(plan, SIM_KILL, host, when_ns, 0);
+        if (sim_random_below(random, 3) != 0) {
+            plan_add_fault(plan, SIM_RESTART, host, when_ns + away_ns, 0);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+void sim_plan_make(struct sim_plan *plan, uint64_t seed)
+{
+    struct sim_random random = {.state = seed};
+    uint64_t          spread_ns;
+
+    memset(plan, 0, sizeof(*plan));
+    plan->seed       = seed;
+    plan->bound_ns   = 5ull * UCS_NS_PER_S; /* error mode PEER */
+    plan->host_count = (unsigned)PICK(&random, 2, 2, 2, 3, 4);
+    plan_weather(plan, &random);
+    plan->is_mild = (plan->weather.loss_ppm <= PLAN_MILD_LOSS_PPM) &&
+                    (sim_random_below(&random, 2) == 0);
+    plan->same_ports    = sim_random_below(&random, 2) == 0;
+    plan->window        = (unsigned)PICK(&random, 1, 4, 16);
+    plan->bytes_max     = (size_t)PICK(&random, 64, 3000, 20000, 200000);
+    plan->message_count = (unsigned)PICK(&random, 3, 10, 40) *
+                          ((plan->bytes_max < 10000) ? 3u : 1u);
+    spread_ns = PICK(&random, 1, 10, 100, 1000) * UCS_NS_PER_MS;
+    plan_cuts(plan, &random, spread_ns);
+    plan_faults(plan, &random, spread_ns);
+}
+
+void sim_plan_print(const struct sim_plan *plan)
+{
+    static const char *const  kinds[] = {"stop", "go on", "kill", "restart",
+                                         "mtu"};
+    const struct sim_weather *w       = &plan->weather;
+
+    printf("seed %llu: %s, %u hosts, %u messages of up to %zu bytes each way, "
+           "window %u%s\n",
+           (unsigned long long)plan->seed, plan->is_mild ? "mild" : "harsh",
+           plan->host_count, plan->message_count, plan->bytes_max, plan->window,
+           plan->same_ports ? ", same ports" : "");
+    printf("  ppm: loss %u, duplicate %u, reorder %u, mark %u, block %u\n",
+           w->loss_ppm, w->duplicate_ppm, w->reorder_ppm, w->mark_ppm,
+           w->block_ppm);
+    printf("  us: delay %llu, jitter %llu, reordered %llu, wake late %llu\n",
+           (unsigned long long)w->delay_ns / 1000,
+           (unsigned long long)w->jitter_ns / 1000,
+           (unsigned long long)w->reorder_ns / 1000,
+           (unsigned long long)plan->wake_late_ns / 1000);
+    printf("  bytes: rate %llu, queue %zu, socket %zu, mtu %zu, path %zu%s\n",
+           (unsigned long long)w->rate_Bps, w->queue_bytes, w->receive_bytes,
+           w->device_mtu, w->path_mtu, w->tells_mtu ? " (told)" : "");
+    for (unsigned i = 0; i < plan->cut_count; ++i) {
+        printf("  cut %d - %d from %.6f to %.6f s\n", plan->cuts[i].a,
+               plan->cuts[i].b, (double)plan->cuts[i].begin_ns / UCS_NS_PER_S,
+               (double)plan->cuts[i].end_ns / UCS_NS_PER_S);
+    }
+    for (unsigned i = 0; i < plan->fault_count; ++i) {
+        printf("  %s host %u, %zu, at %.6f s\n", kinds[plan->faults[i].kind],
+               plan->faults[i].host, plan->faults[i].value,
+               (double)plan->faults[i].when_ns / UCS_NS_PER_S);
+    }
+}
+
+static bool cut_touches(const struct sim_cut *cut, unsigned a, unsigned b)
+{
+    return (cut->b < 0) ? (cut->a == (int)a) || (cut->a == (int)b)
+                        : (((cut->a == (int)a) && (cut->b == (int)b)) ||
+                           ((cut->a == (int)b) && (cut->b == (int)a)));
+}
+
+bool sim_plan_may_fail(const struct sim_plan *plan, unsigned a, unsigned b)
+{
+    uint64_t away_ns = 0;
+
+    if (plan->is_mild) {
+        return false;
+    }
+    if (plan->weather.loss_ppm > PLAN_MILD_LOSS_PPM) {
+        return true;
+    }
+    for (unsigned i = 0; i < plan->cut_count; ++i) {
+        if (cut_touches(&plan->cuts[i], a, b)) {
+            away_ns += plan->cuts[i].end_ns - plan->cuts[i].begin_ns;
+        }
+    }
+    for (unsigned i = 0; i < plan->fault_count; ++i) {
+        const struct sim_fault *fault = &plan->faults[i];
+
+        if ((fault->kind != SIM_MTU) &&
+            ((fault->host == a) || (fault->host == b))) {
+            return true;
+        }
+    }
+    return away_ns > plan->bound_ns / 2;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test/sim/sim_plan.h - what a seed means: how many hosts, which weather, who
+ * says what to whom, and what goes wrong when.
+ *
+ * A plan is mild if nothing in it may make an endpoint fail: at most 10 % of
+ * packets are lost, nobody dies, and no cut or stop lasts as long as the bound
+ * after which a silent peer is dead. */
+#ifndef SIM_PLAN_H_
+#define SIM_PLAN_H_
+
+#include "sim_net.h"
+
+enum sim_fault_kind {
+    SIM_STOP,    /* the process does not run, */
+    SIM_GO_ON,   /* until here */
+    SIM_KILL,    /* it is gone, */
+    SIM_RESTART, /* and another one is started on the host */
+    SIM_MTU,     /* the switch carries `value` bytes from now on */
+};
+
+struct sim_fault {
+    uint64_t            when_ns; /* after the begin */
+    enum sim_fault_kind kind;
+    unsigned            host;
+    size_t              value;
+};
+
+enum { SIM_FAULT_COUNT_MAX = 8 };
+
+/* bound_ns      a silent peer is dead after it
+ * same_ports    a process started again has the ports of the one before
+ * message_count of each flow; there is one between each pair of hosts, each
+ *               way
+ * bytes_max     of a message
+ * window        messages of a flow that are on their way at a time */
+struct sim_plan {
+    uint64_t           seed;
+    bool               is_mild;
+    unsigned           host_count;
+    struct sim_weather weather;
+    uint64_t           wake_late_ns;
+    uint64_t           bound_ns;
+    bool               same_ports;
+    unsigned           message_count, window;
+    size_t             bytes_max;
+    struct sim_cut     cuts[SIM_NET_CUT_COUNT_MAX];
+    unsigned           cut_count;
+    struct sim_fault   faults[SIM_FAULT_COUNT_MAX];
+    unsigned           fault_count;
+};
+
+void sim_plan_make(struct sim_plan *plan, uint64_t seed);
+void sim_plan_print(const struct sim_plan *plan);
+
+/* May an endpoint between these two fail? Only if the plan says so. */
+bool sim_plan_may_fail(const struct sim_plan *plan, unsigned a, unsigned b);
+
+#endif
