@@ -115,8 +115,7 @@ static bool net_is_intact(const uint8_t *bytes, uint64_t number, size_t length)
     size_t index;
 
     for (index = 8; index < length; ++index) {
-        if (bytes[index] !=
-            (uint8_t)(number * 7 + index * 13 + (index >> 8))) {
+        if (bytes[index] != (uint8_t)(number * 7 + index * 13 + (index >> 8))) {
             return false;
         }
     }
@@ -138,8 +137,8 @@ static void net_message(struct udp_env *env, struct udp_conn *conn,
     if (number >> NET_ANY_BIT) {
         size_t index = number & ~(1ull << NET_ANY_BIT);
 
-        end->bad_count += !net_is_intact(data, number, length) ||
-                          (end->any_seen[index] != 0);
+        end->bad_count +=
+            !net_is_intact(data, number, length) || (end->any_seen[index] != 0);
         end->any_seen[index] = 1;
         ++end->any_count;
     } else {
@@ -215,8 +214,8 @@ static void net_answer(struct udp_net_end *end, const struct udp_head *head,
     if ((head->kind != UDP_KIND_HELLO) && (head->kind != UDP_KIND_CONNECT)) {
         return;
     }
-    ck_assert(udp_seal_check(&end->self.secret, bytes, UDP_HEAD_BYTES + 40,
-                             length));
+    ck_assert(
+        udp_seal_check(&end->self.secret, bytes, UDP_HEAD_BYTES + 40, length));
     udp_wire_get_hello(bytes + UDP_HEAD_BYTES, &hello);
     if (head->kind == UDP_KIND_HELLO) {
         udp_conn_init(&stranger, &end->env, 0);
@@ -271,8 +270,8 @@ static uint64_t net_next_ns(struct udp_net *net)
 
     for (index = 0; index < 2; ++index) {
         if (!net->ends[index].is_gone && !net->ends[index].is_stopped) {
-            next_ns = ucs_min(next_ns,
-                              udp_env_deadline_ns(&net->ends[index].env));
+            next_ns =
+                ucs_min(next_ns, udp_env_deadline_ns(&net->ends[index].env));
         }
     }
     return next_ns;
@@ -305,7 +304,7 @@ bool udp_net_step(struct udp_net *net)
 }
 
 bool udp_net_until(struct udp_net *net, bool (*fn)(struct udp_net *),
-                   double seconds)
+                   double          seconds)
 {
     uint64_t end_ns = net->now_ns + (uint64_t)(seconds * 1e9);
 
@@ -335,16 +334,16 @@ void udp_net_open(struct udp_net *net)
     for (index = 0; index < 2; ++index) {
         struct udp_net_end *end = &net->ends[index];
 
-        end->net                = net;
-        end->env.ops            = &net_ops;
-        end->env.now_ns         = net->now_ns;
-        end->env.bound_ns       = 10 * (uint64_t)UCS_NS_PER_S;
-        end->env.incarnation    = test_random();
-        end->env.largest_bytes  = UDP_PACKET_BYTES_MAX;
-        end->env.buffer_bytes   = 1 << 20;
-        end->env.window         = UDP_WINDOW_COUNT;
-        end->self.data_port     = 2;
-        end->self.secret.key[0] = test_random();
+        end->net                    = net;
+        end->env.ops                = &net_ops;
+        end->env.now_ns             = net->now_ns;
+        end->env.bound_ns           = 10 * (uint64_t)UCS_NS_PER_S;
+        end->env.incarnation        = test_random();
+        end->env.largest_bytes      = UDP_PACKET_BYTES_MAX;
+        end->env.buffer_bytes       = 1 << 20;
+        end->env.window             = UDP_WINDOW_COUNT;
+        end->self.data_port         = 2;
+        end->self.secret.key[0]     = test_random();
         end->self.cookie_key.key[1] = test_random();
         ck_assert_int_eq(udp_env_init(&end->env, 16384), UCS_OK);
     }

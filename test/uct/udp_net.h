@@ -2,7 +2,8 @@
 /* test/uct/udp_net.h - two connections and a network between them, in virtual
  * time: seeded loss, duplication, reordering, delay; no socket, no clock.
  *
- *     ends[0] client  --- transmit --> heap by time --> packet --> ends[1] server
+ *     ends[0] client  --- transmit --> heap by time --> packet --> ends[1]
+ * server
  *
  * Both ends and the network are one step function, so a seed replays exactly.
  * The seed of the simulator of whole workers. */
@@ -10,7 +11,7 @@
 #define TEST_UCT_UDP_NET_H_
 
 #include "ucs/heap.h"
-#include "uct/udp/udp_conn.h"
+#include "uct/udp/udp_connect.h"
 
 enum { NET_REGION_BYTES = 1 << 16, NET_MESSAGE_COUNT_MAX = 1 << 16 };
 
@@ -40,8 +41,8 @@ struct udp_net_end {
     uint64_t                bad_count;
     uint64_t                finished_count;
     ucs_status_t            finished_status; /* of the last one */
-    bool                    is_full;    /* nothing is taken */
-    bool                    is_stopped; /* its process does not run */
+    bool                    is_full;         /* nothing is taken */
+    bool                    is_stopped;      /* its process does not run */
     bool                    is_gone;
 };
 
@@ -61,7 +62,7 @@ void udp_net_connect(struct udp_net *net);
 bool udp_net_step(struct udp_net *net);
 /* Steps until fn says yes, or so much virtual time is over. */
 bool udp_net_until(struct udp_net *net, bool (*fn)(struct udp_net *),
-                   double seconds);
+                   double          seconds);
 bool udp_net_is_open(struct udp_net *net);
 
 /* Send message number n of an end: its pattern and length follow from n.

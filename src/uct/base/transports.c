@@ -77,10 +77,18 @@ static bool transports_list_has(const char *list, const char *name)
     return false;
 }
 
+bool ucti_transport_is_on_demand(const struct uct_transport *transport)
+{
+    return transports_list_has(transport->aliases, "-all");
+}
+
 bool ucti_transport_has_name(const struct uct_transport *transport,
                              const char                 *name)
 {
-    return (strcmp(name, "all") == 0) || (strcmp(name, transport->name) == 0) ||
+    if (strcmp(name, "all") == 0) {
+        return !ucti_transport_is_on_demand(transport);
+    }
+    return (strcmp(name, transport->name) == 0) ||
            ((name[0] != '\0') && transports_list_has(transport->aliases, name));
 }
 

@@ -19,25 +19,26 @@
 #include "ucs/config.h"
 #include "uct/base/complete.h"
 #include "uct/udp/udp_address.h"
-#include "uct/udp/udp_conn.h"
+#include "uct/udp/udp_connect.h"
 #include "uct/udp/udp_region.h"
 
 enum udp_limit {
-    UDP_BCOPY_BYTES_MAX  = 8192 + 256,
-    UDP_ZCOPY_BYTES_MAX  = UDP_MESSAGE_BYTES,
-    UDP_RMA_BYTES_MAX    = 1 << 30,
-    UDP_OPERATION_MAX    = 64, /* GET, ATOMIC of an endpoint at a time */
-    UDP_INBOX_COUNT_MAX  = 1024,
-    UDP_RECEIVE_COUNT    = 16,
-    UDP_DATA_PATIENCE    = 1024, /* polls of the data channel after the last packet */
-    UDP_DATA_POLL_EVERY  = 16,   /* then so rarely */
+    UDP_BCOPY_BYTES_MAX = 8192 + 256,
+    UDP_ZCOPY_BYTES_MAX = UDP_MESSAGE_BYTES,
+    UDP_RMA_BYTES_MAX   = 1 << 30,
+    UDP_OPERATION_MAX   = 64, /* GET, ATOMIC of an endpoint at a time */
+    UDP_INBOX_COUNT_MAX = 1024,
+    UDP_RECEIVE_COUNT   = 16,
+    UDP_DATA_PATIENCE =
+        1024, /* polls of the data channel after the last packet */
+    UDP_DATA_POLL_EVERY = 16, /* then so rarely */
 };
 
 struct udp_options {
     struct ucs_config_base  base;
     struct ucs_config_range ports;
     size_t                  receive_bytes, send_bytes;
-    bool                    segmentation;
+    bool                    segmentation, helper;
     int                     congestion;
     size_t                  window_bytes;
     unsigned                segment_count;
@@ -129,9 +130,9 @@ struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation);
 
 /* udp_progress.c */
 extern const struct udp_env_ops udp_iface_ops;
-unsigned     udp_progress(struct uct_iface *iface);
-int          udp_event_fd(struct uct_iface *iface);
-ucs_status_t udp_arm(struct uct_iface *iface);
+unsigned                        udp_progress(struct uct_iface *iface);
+int                             udp_event_fd(struct uct_iface *iface);
+ucs_status_t                    udp_arm(struct uct_iface *iface);
 /* Receive, acknowledge, send again; nothing is handed up. */
 unsigned udp_iface_serve(struct udp_iface *iface);
 
@@ -154,8 +155,8 @@ void udp_ep_lend(struct udp_ep *ep, struct udp_fragment *fragment,
 /* A fragment went through: complete it.
  * @return false: a callback destroyed the endpoint. */
 bool udp_ep_finished(struct udp_ep *ep, struct udp_fragment *fragment);
-/* Take the caller's pieces. @return false: more than there is room for. */
-bool udp_fragment_take_iov(struct udp_fragment  *fragment,
+/* Take the caller's pieces, UDP_IOV_COUNT_MAX at most. */
+void udp_fragment_take_iov(struct udp_fragment  *fragment,
                            const struct uct_iov *iov, unsigned count);
 
 /* udp_am.c */
@@ -171,25 +172,11 @@ ucs_status_t udp_ep_flush(struct uct_ep *ep, struct uct_req *req,
                           unsigned flags);
 
 /* udp_ep_rma.c */
-ucs_status_t udp_put_short(struct uct_ep *ep, const void *buffer, size_t length,
-                           uint64_t remote_address, const struct uct_rkey *rkey,
-                           unsigned flags);
-ssize_t      udp_put_bcopy(struct uct_ep *ep, uct_pack_fn pack, void *arg,
-                           size_t length_max, uint64_t remote_address,
-                           const struct uct_rkey *rkey, unsigned flags);
-ucs_status_t udp_put_zcopy(struct uct_ep *ep, const struct uct_iov *iov,
-                           unsigned iov_count, uint64_t remote_address,
-                           const struct uct_rkey *rkey, struct uct_req *req,
-                           unsigned flags);
-ucs_status_t udp_get_bcopy(struct uct_ep *ep, void *buffer, size_t length,
-                           uint64_t remote_address, const struct uct_rkey *rkey,
-                           struct uct_req *req, unsigned flags);
-ucs_status_t udp_get_zcopy(struct uct_ep *ep, const struct uct_iov *iov,
-                           unsigned iov_count, uint64_t remote_address,
-                           const struct uct_rkey *rkey, struct uct_req *req,
-                           unsigned flags);
-ucs_status_t udp_atomic(struct uct_ep *ep, const struct uct_atomic *atomic,
-                        uint64_t remote_address, const struct uct_rkey *rkey,
-                        struct uct_req *req, unsigned flags);
+uct_put_short_proc udp_put_short;
+uct_put_bcopy_proc udp_put_bcopy;
+uct_get_bcopy_proc udp_get_bcopy;
+uct_zcopy_proc     udp_put_zcopy;
+uct_zcopy_proc     udp_get_zcopy;
+uct_atomic_proc    udp_atomic;
 
 #endif

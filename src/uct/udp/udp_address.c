@@ -16,9 +16,9 @@ enum { ADDRESS_BYTES_V6 = 16, ADDRESS_BOOT_BYTES = 64 };
 uint64_t udp_address_host_id(void)
 {
     static const struct udp_seal key = {{0x63617573, 0x65776179}};
-    char        boot[ADDRESS_BOOT_BYTES] = "";
-    int         fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t     bytes = 0;
+    char                         boot[ADDRESS_BOOT_BYTES] = "";
+    int     fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t bytes     = 0;
     struct stat space = {0};
 
     if (fd >= 0) {

@@ -2,8 +2,9 @@
 /* uct/udp/udp_address.h - the address of an interface: where its sockets are
  * and what one must know to talk to them.
  *
- *    0        1       2        4        6       8        24        32       40       56
- *    |version | family| prio   | data   | bits  | address | host id | incarnation | secret |
+ *    0        1       2        4        6       8        24        32       40
+ * 56 |version | family| prio   | data   | bits  | address | host id |
+ * incarnation | secret |
  *
  * Who has the secret may connect, so an address goes only to who should. */
 #ifndef UCT_UDP_ADDRESS_H_
@@ -37,8 +38,8 @@ bool udp_address_is_loopback(const struct ucs_sockaddr *address);
 void udp_address_encode(const struct udp_address *address, uint8_t *bytes);
 
 /* @return UCS_OK; UCS_ERR_INVALID_ADDR: not ours, or it makes no sense. */
-UCS_MUST_USE ucs_status_t udp_address_decode(const uint8_t *bytes,
-                                             size_t         size_bytes,
+UCS_MUST_USE ucs_status_t udp_address_decode(const uint8_t      *bytes,
+                                             size_t              size_bytes,
                                              struct udp_address *address_p);
 
 #endif

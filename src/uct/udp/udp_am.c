@@ -69,7 +69,7 @@ static ssize_t am_bcopy_chunks(struct udp_ep *ep, uint8_t am_id,
 {
     struct udp_conn     *conn     = ep->conn;
     struct udp_fragment *fragment = udp_fragment_new(conn, UDP_KIND_CHUNK);
-    struct udp_held     *buffer   = udp_env_hold(conn->env, UDP_BCOPY_BYTES_MAX);
+    struct udp_held     *buffer = udp_env_hold(conn->env, UDP_BCOPY_BYTES_MAX);
     ssize_t              length;
 
     if ((fragment == NULL) || (buffer == NULL)) {
@@ -196,7 +196,7 @@ static ucs_status_t am_zcopy_lend(struct udp_ep *ep, uint8_t am_id,
             (struct iovec){fragment->header, zcopy->header_length};
         fragment->iov_count = 1;
     }
-    (void)udp_fragment_take_iov(fragment, zcopy->iov, zcopy->iov_count);
+    udp_fragment_take_iov(fragment, zcopy->iov, zcopy->iov_count);
     udp_ep_lend(ep, fragment, req);
     udp_conn_queue(conn, fragment);
     return UCS_INPROGRESS;
@@ -207,9 +207,9 @@ ucs_status_t udp_am_zcopy(struct uct_ep *base, uint8_t am_id,
                           const struct uct_iov *iov, unsigned iov_count,
                           struct uct_req *req, unsigned flags)
 {
-    struct udp_ep   *ep    = udp_ep_of(base);
-    struct am_zcopy  zcopy = {header, header_length, iov, iov_count, 0};
-    ucs_status_t     status;
+    struct udp_ep  *ep    = udp_ep_of(base);
+    struct am_zcopy zcopy = {header, header_length, iov, iov_count, 0};
+    ucs_status_t    status;
 
     ucs_assert(am_id < UCT_AM_ID_COUNT);
     if ((iov_count > UDP_IOV_COUNT_MAX) || (header_length > UDP_HEADER_BYTES)) {

@@ -3,11 +3,9 @@
  * round trip.
  *
  *   start-up --rate grows no more--> drain --queue is gone--> steady
- *      ^ pace 2.9 x                  pace 0.35 x              pace 1.25, 0.75, 1 x 6
- *                                                               |   ^
- *                                          10 s without a shorter   |
- *                                          round trip: 4 packets    |
- *                                          for 200 ms: probe -------'
+ *      ^ pace 2.9 x                  pace 0.35 x              pace 1.25, 0.75,
+ * 1 x 6 |   ^ 10 s without a shorter   | round trip: 4 packets    | for 200 ms:
+ * probe -------'
  *
  * Loss does not count, but for a time-out: then nothing is known until
  * something arrives. Source: draft-cardwell-iccrg-bbr-congestion-control-00;
@@ -27,7 +25,7 @@ enum {
 };
 
 #define RATE_RTT_LIFE_NS (10 * 1000000000ull)
-#define RATE_PROBE_NS (200 * 1000000ull)
+#define RATE_PROBE_NS    (200 * 1000000ull)
 /* So much beyond the model: acks come in heaps when the peer is software. */
 #define RATE_EXTRA_BYTES (64 * 1024ull)
 /* No pacing beyond 10 GB/s, and none below so many bytes on the way. */
@@ -44,7 +42,7 @@ static void rate_init(struct udp_cc *cc, uint64_t now_ns)
     rate->min_rtt_at_ns = now_ns;
     rate->phase_ns      = now_ns;
     rate->state         = RATE_STARTUP;
-    cc->window_bytes = (uint64_t)RATE_SEGMENTS_FIRST * cc->segment_bytes;
+    cc->window_bytes    = (uint64_t)RATE_SEGMENTS_FIRST * cc->segment_bytes;
 }
 
 /* Bytes that the path holds when nothing waits; 0: not known. */
@@ -68,8 +66,8 @@ static void rate_take_rtt(struct udp_cc_rate         *rate,
         rate->min_rtt_at_ns = sample->now_ns;
     } else if ((rate->state != RATE_PROBE) &&
                (sample->now_ns - rate->min_rtt_at_ns > RATE_RTT_LIFE_NS)) {
-        rate->state    = RATE_PROBE;
-        rate->phase_ns = sample->now_ns;
+        rate->state         = RATE_PROBE;
+        rate->phase_ns      = sample->now_ns;
         rate->min_rtt_ns    = sample->rtt_ns;
         rate->min_rtt_at_ns = sample->now_ns;
     }
@@ -166,10 +164,9 @@ static unsigned rate_pace_percent(const struct udp_cc_rate *rate)
 /* Draw the conclusions. */
 static void rate_set(struct udp_cc *cc)
 {
-    const struct udp_cc_rate *rate    = &cc->of.rate;
-    uint64_t                  path    = rate_path_bytes(rate);
-    uint64_t                  minimum = (uint64_t)RATE_SEGMENTS_MIN *
-                       cc->segment_bytes;
+    const struct udp_cc_rate *rate = &cc->of.rate;
+    uint64_t                  path = rate_path_bytes(rate);
+    uint64_t minimum = (uint64_t)RATE_SEGMENTS_MIN * cc->segment_bytes;
     unsigned percent = (rate->state == RATE_STARTUP) ? RATE_PERCENT_STARTUP
                                                      : RATE_PERCENT_WINDOW;
 
@@ -215,7 +212,7 @@ static void rate_timed_out(struct udp_cc *cc, uint64_t now_ns)
 {
     (void)now_ns;
     cc->of.rate.is_cautious = true;
-    cc->window_bytes = (uint64_t)RATE_SEGMENTS_MIN * cc->segment_bytes;
+    cc->window_bytes        = (uint64_t)RATE_SEGMENTS_MIN * cc->segment_bytes;
 }
 
 const struct udp_cc_ops udp_cc_rate_ops = {

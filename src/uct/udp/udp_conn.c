@@ -5,6 +5,7 @@
 
 #include "ucs/assert.h"
 #include "ucs/clock.h"
+#include "uct/udp/udp_connect.h"
 
 static void conn_timer(struct ucs_timer *timer, uint64_t now_ns);
 
@@ -216,7 +217,7 @@ static void conn_take_reset(struct udp_conn *conn, const uint8_t *bytes)
     udp_conn_fail(conn, UCS_ERR_CONNECTION_RESET);
 }
 
-static void conn_outside_order(struct udp_conn *conn,
+static void conn_outside_order(struct udp_conn       *conn,
                                const struct udp_head *head, uint8_t *bytes,
                                size_t length)
 {
@@ -263,9 +264,8 @@ void udp_conn_packet(struct udp_conn *conn, const struct udp_head *head,
     }
     conn_heard(conn);
     if (head->kind == UDP_KIND_ACK) {
-        range_count = udp_wire_get_ranges(bytes + UDP_HEAD_BYTES,
-                                          length - UDP_HEAD_BYTES, head->ack,
-                                          ranges);
+        range_count = udp_wire_get_ranges(
+            bytes + UDP_HEAD_BYTES, length - UDP_HEAD_BYTES, head->ack, ranges);
     }
     udp_conn_take_ack(conn, head, ranges, range_count);
     if (udp_kind_is_numbered(head->kind)) {

@@ -5,7 +5,8 @@
  *   fragments --pump--> segments --window--> packets --> transmit
  *                         ^ lost, timed out
  *   packets --> arrival --> early ring --> in order --> message
- *                     '--> chunk --> reassembly      '--> notify: finished, ends
+ *                     '--> chunk --> reassembly      '--> notify: finished,
+ * ends
  *
  *   state:  NEW --connect--> HELLO --> CONNECT --> OPEN --> CLOSED
  *                            either end gives up: FAILED
@@ -27,8 +28,8 @@
 #include "uct/udp/udp_seal.h"
 
 enum udp_conn_limit {
-    UDP_FRAGMENT_COUNT_MAX = 64,  /* queued by an endpoint */
-    UDP_ANSWER_COUNT_MAX   = 256, /* that a peer may ask for at a time */
+    UDP_FRAGMENT_COUNT_MAX = 64,         /* queued by an endpoint */
+    UDP_ANSWER_COUNT_MAX   = 256,        /* that a peer may ask for at a time */
     UDP_CREDIT_BYTES       = 256 * 1024, /* of a connection in each turn */
 };
 
@@ -50,26 +51,26 @@ enum udp_conn_state {
  * is_sent     all of it is in segments
  * got         of GET: bytes that came */
 struct udp_fragment {
-    struct ucs_queue_elem  queue;
-    struct ucs_list        link; /* conn->operations */
-    struct udp_conn       *conn;
-    struct uct_req        *req;
-    struct uct_req         own;
-    struct udp_held       *buffer;
-    uint8_t               *copy; /* from the heap, when its owner went */
-    void                  *result; /* of an atomic */
-    uint64_t               key, address;
-    struct udp_word        word;
-    uint32_t               total, sent, got;
-    uint32_t               open_count;
-    uint32_t               message, operation;
-    uint32_t               flush_number;
-    int32_t                status;
-    uint8_t                kind, am_id, flags, iov_count;
-    bool                   is_sent, waits_answer;
-    uint16_t               header_bytes;
-    struct iovec           iov[UDP_IOV_COUNT_MAX + 1];
-    uint8_t                header[UDP_HEADER_BYTES];
+    struct ucs_queue_elem queue;
+    struct ucs_list       link; /* conn->operations */
+    struct udp_conn      *conn;
+    struct uct_req       *req;
+    struct uct_req        own;
+    struct udp_held      *buffer;
+    uint8_t              *copy;   /* from the heap, when its owner went */
+    void                 *result; /* of an atomic */
+    uint64_t              key, address;
+    struct udp_word       word;
+    uint32_t              total, sent, got;
+    uint32_t              open_count;
+    uint32_t              message, operation;
+    uint32_t              flush_number;
+    int32_t               status;
+    uint8_t               kind, am_id, flags, iov_count;
+    bool                  is_sent, waits_answer;
+    uint16_t              header_bytes;
+    struct iovec          iov[UDP_IOV_COUNT_MAX + 1];
+    uint8_t               header[UDP_HEADER_BYTES];
 };
 
 /* Kinds of fragments that are no packets. */
@@ -88,39 +89,39 @@ enum { UDP_FRAGMENT_FLUSH = UDP_KIND_COUNT };
  * was_shut         the peer was told that its window is shut
  * is_probed        the tail was sent again, nothing came since */
 struct udp_conn {
-    struct udp_env     *env;
-    void               *user;
-    uint32_t            id, peer_id;
-    uint8_t             state;
-    bool                is_initiator, is_fin_queued, is_fin_acked;
-    bool                has_peer_fin, has_source, is_source_ended;
-    bool                is_busy, is_owing, was_shut, needs_notify;
-    bool                is_probed, is_over;
-    ucs_status_t        status; /* why it failed, or how the source ended */
-    struct ucs_sockaddr address[UDP_CHANNEL_COUNT];
-    struct udp_seal     seal, handshake;
-    uint64_t            nonce, client_nonce, cookie, peer_incarnation;
-    uint64_t            client_key; /* in the owner's table; 0: none */
-    uint16_t            data_port;
-    uint32_t            number, message, operation;
-    uint32_t            peer_buffer_bytes;
-    struct udp_send     send;
-    struct udp_receive  receive;
-    struct udp_rtt      rtt;
-    struct udp_cc       cc;
-    struct udp_mtu      mtu;
-    struct ucs_queue    fragments, finished, flushes, canceled;
-    struct ucs_list     operations, reassemblies;
-    unsigned            fragment_count, answer_count, operation_count;
-    struct ucs_list     busy_link, owing_link, link;
+    struct udp_env       *env;
+    void                 *user;
+    uint32_t              id, peer_id;
+    uint8_t               state;
+    bool                  is_initiator, is_fin_queued, is_fin_acked;
+    bool                  has_peer_fin, has_source, is_source_ended;
+    bool                  is_busy, is_owing, was_shut, needs_notify;
+    bool                  is_probed, is_over;
+    ucs_status_t          status; /* why it failed, or how the source ended */
+    struct ucs_sockaddr   address[UDP_CHANNEL_COUNT];
+    struct udp_seal       seal, handshake;
+    uint64_t              nonce, client_nonce, cookie, peer_incarnation;
+    uint64_t              client_key; /* in the owner's table; 0: none */
+    uint16_t              data_port;
+    uint32_t              number, message, operation;
+    uint32_t              peer_buffer_bytes;
+    struct udp_send       send;
+    struct udp_receive    receive;
+    struct udp_rtt        rtt;
+    struct udp_cc         cc;
+    struct udp_mtu        mtu;
+    struct ucs_queue      fragments, finished, flushes, canceled;
+    struct ucs_list       operations, reassemblies;
+    unsigned              fragment_count, answer_count, operation_count;
+    struct ucs_list       busy_link, owing_link, link;
     struct ucs_queue_elem notify_link;
-    unsigned            inbox_count; /* messages of it that wait */
-    struct ucs_timer    timer;
-    uint64_t            heard_ns, pinged_ns, retry_ns, begun_ns, pace_ns;
-    uint64_t            probe_ns, linger_ns;
-    unsigned            pinged_count, retry_count;
-    unsigned            timeout_count; /* since a segment arrived */
-    struct uct_source   source;
+    unsigned              inbox_count; /* messages of it that wait */
+    struct ucs_timer      timer;
+    uint64_t              heard_ns, pinged_ns, retry_ns, begun_ns, pace_ns;
+    uint64_t              probe_ns, linger_ns;
+    unsigned              pinged_count, retry_count;
+    unsigned              timeout_count; /* since a segment arrived */
+    struct uct_source     source;
 };
 
 /* --- udp_conn.c */
@@ -186,8 +187,8 @@ void udp_conn_make_busy(struct udp_conn *conn);
 
 /* Head and tag of a packet outside of the order, then send it; bytes has
  * [UDP_HEAD_BYTES + length], `covered` of them are extension. */
-bool udp_conn_send_control(struct udp_conn *conn, uint8_t *bytes,
-                           unsigned kind, size_t covered, size_t length);
+bool udp_conn_send_control(struct udp_conn *conn, uint8_t *bytes, unsigned kind,
+                           size_t covered, size_t length);
 
 /* Acknowledge now. */
 void udp_conn_send_ack(struct udp_conn *conn);
@@ -225,51 +226,5 @@ bool udp_rma_arrival(struct udp_conn *conn, const struct udp_head *head,
  * not be read any more. */
 bool udp_rma_fill(struct udp_fragment *fragment, struct udp_segment *segment,
                   uint8_t *dest);
-
-/* --- udp_connect.c */
-
-/* What an interface says of itself in the handshake. */
-struct udp_connect_self {
-    struct udp_seal secret;     /* of its address */
-    struct udp_seal cookie_key; /* nobody else's */
-    uint16_t        data_port;
-};
-
-/* Ask the peer whose address, secret (conn->handshake) and nonce are set. */
-void udp_connect_begin(struct udp_conn *conn, uint16_t data_port);
-/* Answer a COOKIE or ACCEPT. */
-void udp_connect_packet(struct udp_conn *conn, const struct udp_head *head,
-                        const uint8_t *bytes, size_t length);
-/* What is due: handshake again, keep-alive, end of lingering. */
-void     udp_connect_step(struct udp_conn *conn);
-uint64_t udp_connect_deadline_ns(const struct udp_conn *conn);
-/* No more messages of ours: FIN behind what is queued. */
-void udp_connect_close(struct udp_conn *conn);
-/* If both ends have closed: linger. */
-void udp_connect_closed(struct udp_conn *conn);
-/* We go, in order: one word, not waited for. */
-void udp_connect_leave(struct udp_conn *conn);
-
-/* The cookie of who said that hello from there, in this or that second. */
-uint64_t udp_connect_cookie(const struct udp_connect_self *self,
-                            const struct ucs_sockaddr     *from,
-                            const struct udp_hello *hello, uint64_t second);
-/* Answer a HELLO from there. `stranger` is a connection for the call only:
- * nothing of it is kept. */
-void udp_connect_send_cookie(struct udp_conn               *stranger,
-                             const struct udp_connect_self *self,
-                             const struct ucs_sockaddr     *from,
-                             const struct udp_hello        *hello);
-/* Is a CONNECT's cookie ours and not older than two seconds? */
-bool udp_connect_is_ours(const struct udp_connect_self *self,
-                         const struct ucs_sockaddr     *from,
-                         const struct udp_hello *hello, uint64_t now_ns);
-/* Make `conn`, which is new, the other end of that CONNECT. nonce is set. */
-void udp_connect_accept(struct udp_conn               *conn,
-                        const struct udp_connect_self *self,
-                        const struct ucs_sockaddr     *from,
-                        const struct udp_hello        *hello);
-/* Tell the client, again if it asks again. */
-void udp_connect_send_accept(struct udp_conn *conn, uint16_t data_port);
 
 #endif

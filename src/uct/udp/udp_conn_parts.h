@@ -3,7 +3,7 @@
 #ifndef UCT_UDP_CONN_PARTS_H_
 #define UCT_UDP_CONN_PARTS_H_
 
-#include "uct/udp/udp_conn.h"
+#include "uct/udp/udp_connect.h"
 
 /* Tiny packets have a channel of their own. */
 UCS_INLINE enum udp_channel udp_conn_channel(size_t packet_bytes)
@@ -32,7 +32,6 @@ void udp_conn_start_probe(struct udp_conn *conn);
 size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment);
 
 /* All of it is in segments: leave the queue. */
-void udp_fragment_is_sent(struct udp_conn     *conn,
-                          struct udp_fragment *fragment);
+void udp_fragment_is_sent(struct udp_conn *conn, struct udp_fragment *fragment);
 
 #endif

@@ -26,8 +26,7 @@ static size_t send_lost(struct udp_conn *conn, size_t credit_bytes)
             (conn->send.flight_count == 0)) &&
            (ucs_hotel_guest_count(&conn->env->hotel) <
             conn->env->hotel.room_count)) {
-        segment =
-            ucs_list_first(&conn->send.lost, struct udp_segment, link);
+        segment = ucs_list_first(&conn->send.lost, struct udp_segment, link);
         bytes += udp_segment_bytes(segment);
         if (!udp_conn_resend(conn, segment)) {
             break;
@@ -56,9 +55,8 @@ static struct udp_fragment *send_head(struct udp_conn *conn)
 {
     struct ucs_queue_elem *elem = ucs_queue_head(&conn->fragments);
 
-    return (elem == NULL)
-               ? NULL
-               : ucs_container_of(elem, struct udp_fragment, queue);
+    return (elem == NULL) ? NULL
+                          : ucs_container_of(elem, struct udp_fragment, queue);
 }
 
 size_t udp_conn_pump(struct udp_conn *conn, size_t credit_bytes)

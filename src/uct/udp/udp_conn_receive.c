@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ucs/assert.h"
+#include "uct/udp/udp_connect.h"
 
 /* Stands in the ring for a segment of which nothing is left to do; no
  * address. */
@@ -95,8 +96,8 @@ static struct udp_reassembly *receive_begin(struct udp_conn        *conn,
 static bool receive_chunk(struct udp_conn *conn, const uint8_t *bytes,
                           size_t length)
 {
-    const uint8_t *payload = bytes + UDP_HEAD_BYTES +
-                             udp_wire_extension_bytes(UDP_KIND_CHUNK);
+    const uint8_t *payload =
+        bytes + UDP_HEAD_BYTES + udp_wire_extension_bytes(UDP_KIND_CHUNK);
     struct udp_reassembly *reassembly;
     struct udp_chunk       chunk;
 

@@ -62,7 +62,7 @@ static void send_fill(struct udp_conn *conn, struct udp_head *head)
 }
 
 /* Bring a segment's head up to date. */
-static void send_seal_segment(struct udp_conn *conn,
+static void send_seal_segment(struct udp_conn    *conn,
                               struct udp_segment *segment)
 {
     struct udp_head head    = {.attempt = segment->attempt};
@@ -71,8 +71,8 @@ static void send_seal_segment(struct udp_conn *conn,
     send_fill(conn, &head);
     udp_wire_put_ack(segment->bytes, &head);
     if (segment->payload_bytes == 0) {
-        covered = UDP_HEAD_BYTES +
-                  udp_wire_extension_bytes(segment->bytes[14] & 31);
+        covered =
+            UDP_HEAD_BYTES + udp_wire_extension_bytes(segment->bytes[14] & 31);
     }
     udp_seal_put(&conn->seal, segment->bytes, covered,
                  udp_segment_bytes(segment));
@@ -108,8 +108,8 @@ void udp_conn_start_probe(struct udp_conn *conn)
 }
 
 size_t udp_conn_transmit(struct udp_conn *conn, enum udp_channel channel,
-                            const struct iovec *iov, unsigned iov_count,
-                            size_t segment_bytes)
+                         const struct iovec *iov, unsigned iov_count,
+                         size_t segment_bytes)
 {
     struct udp_out out = {.to            = &conn->address[channel],
                           .channel       = channel,
@@ -164,9 +164,8 @@ static bool send_one(struct udp_conn *conn, struct udp_segment *segment,
 void udp_conn_send_am(struct udp_conn *conn, struct udp_segment *segment,
                       unsigned am_id, unsigned flags, size_t length)
 {
-    struct udp_head head = {.kind  = UDP_KIND_AM,
-                            .flags = (uint8_t)flags,
-                            .am_id = (uint8_t)am_id};
+    struct udp_head head = {
+        .kind = UDP_KIND_AM, .flags = (uint8_t)flags, .am_id = (uint8_t)am_id};
 
     segment->fragment      = NULL;
     segment->payload_bytes = 0;
@@ -200,7 +199,8 @@ bool udp_conn_send_control(struct udp_conn *conn, uint8_t *bytes, unsigned kind,
     udp_wire_put_head(bytes, &head);
     udp_seal_put(is_early ? &conn->handshake : &conn->seal, bytes,
                  UDP_HEAD_BYTES + covered, UDP_HEAD_BYTES + length);
-    return udp_conn_transmit(conn, udp_conn_channel(iov.iov_len), &iov, 1, 0) > 0;
+    return udp_conn_transmit(conn, udp_conn_channel(iov.iov_len), &iov, 1, 0) >
+           0;
 }
 
 void udp_conn_send_ack(struct udp_conn *conn)
@@ -208,8 +208,8 @@ void udp_conn_send_ack(struct udp_conn *conn)
     uint8_t bytes[UDP_HEAD_BYTES + UDP_RANGE_COUNT_MAX * UDP_RANGE_BYTES];
     struct udp_range ranges[UDP_RANGE_COUNT_MAX];
     unsigned         count  = udp_receive_ranges(&conn->receive, ranges);
-    size_t           length = udp_wire_put_ranges(
-        bytes + UDP_HEAD_BYTES, conn->receive.expected, ranges, count);
+    size_t           length = udp_wire_put_ranges(bytes + UDP_HEAD_BYTES,
+                                                  conn->receive.expected, ranges, count);
 
     (void)udp_conn_send_control(conn, bytes, UDP_KIND_ACK, length, length);
     udp_receive_told(&conn->receive);

@@ -15,7 +15,7 @@
  * Silence: after a sixth of the bound a PING, and again. Dead is who did not
  * answer several of them for the whole bound; time in which we did not look
  * ourselves does not count, because we did not ask either. */
-#include "uct/udp/udp_conn.h"
+#include "uct/udp/udp_connect.h"
 
 #include "ucs/bytes.h"
 #include "ucs/clock.h"
@@ -44,7 +44,7 @@ static void connect_send(struct udp_conn *conn, unsigned kind)
                               .buffer_bytes  = conn->env->buffer_bytes,
                               .largest_bytes = conn->env->largest_bytes,
                               .data_port     = conn->data_port};
-    size_t length = udp_wire_put_hello(bytes + UDP_HEAD_BYTES, &hello);
+    size_t length          = udp_wire_put_hello(bytes + UDP_HEAD_BYTES, &hello);
 
     (void)udp_conn_send_control(conn, bytes, kind, length, length);
 }
@@ -55,8 +55,8 @@ static void connect_ask(struct udp_conn *conn)
 
     wait_ns <<= ucs_min(conn->retry_count, (unsigned)CONNECT_RETRY_SHIFT);
     ++conn->retry_count;
-    conn->retry_ns = conn->env->now_ns +
-                     ucs_min(wait_ns, (uint64_t)CONNECT_RETRY_MAX_NS);
+    conn->retry_ns =
+        conn->env->now_ns + ucs_min(wait_ns, (uint64_t)CONNECT_RETRY_MAX_NS);
     connect_send(conn, (conn->state == UDP_CONN_HELLO) ? UDP_KIND_HELLO
                                                        : UDP_KIND_CONNECT);
     udp_conn_rearm(conn);
@@ -142,8 +142,8 @@ void udp_connect_send_cookie(struct udp_conn               *stranger,
     stranger->address[UDP_PRIORITY] = *from;
     stranger->peer_id               = hello->id;
     stranger->nonce                 = hello->nonce;
-    stranger->cookie                = udp_connect_cookie(
-        self, from, hello, stranger->env->now_ns / UCS_NS_PER_S);
+    stranger->cookie                = udp_connect_cookie(self, from, hello,
+                                                         stranger->env->now_ns / UCS_NS_PER_S);
     connect_send(stranger, UDP_KIND_COOKIE);
 }
 
@@ -298,17 +298,16 @@ void udp_connect_closed(struct udp_conn *conn)
         !conn->has_peer_fin || !udp_send_is_idle(&conn->send)) {
         return;
     }
-    conn->state     = UDP_CONN_CLOSED;
-    conn->linger_ns = conn->env->now_ns +
-                      ucs_min(CONNECT_LINGER_NS, conn->env->bound_ns);
+    conn->state = UDP_CONN_CLOSED;
+    conn->linger_ns =
+        conn->env->now_ns + ucs_min(CONNECT_LINGER_NS, conn->env->bound_ns);
     udp_conn_rearm(conn);
 }
 
 void udp_connect_leave(struct udp_conn *conn)
 {
     uint8_t           bytes[UDP_HEAD_BYTES + 8];
-    struct udp_answer answer = {.operation = conn->send.next,
-                                .status    = UCS_OK};
+    struct udp_answer answer = {.operation = conn->send.next, .status = UCS_OK};
     size_t length = udp_wire_put_pong(bytes + UDP_HEAD_BYTES, &answer);
 
     if (conn->state == UDP_CONN_OPEN) {

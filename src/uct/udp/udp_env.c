@@ -7,13 +7,13 @@
 #include "uct/udp/udp_conn.h"
 
 enum {
-    ENV_TICK_NS           = 100 * 1000,
-    ENV_RING_COUNT        = 2, /* of the first chunk: 32 KiB each */
-    ENV_LARGE_COUNT       = 16,
-    ENV_LARGE_COUNT_MAX   = 16384,
-    ENV_REASSEMBLY_COUNT  = 4,
-    ENV_REASSEMBLIES_MAX  = 1024,
-    ENV_FRAGMENT_COUNT    = 16,
+    ENV_TICK_NS          = 100 * 1000,
+    ENV_RING_COUNT       = 2, /* of the first chunk: 32 KiB each */
+    ENV_LARGE_COUNT      = 16,
+    ENV_LARGE_COUNT_MAX  = 16384,
+    ENV_REASSEMBLY_COUNT = 4,
+    ENV_REASSEMBLIES_MAX = 1024,
+    ENV_FRAGMENT_COUNT   = 16,
 };
 
 static const struct ucs_counter_desc env_counters[UDP_COUNT_COUNT] = {
@@ -88,9 +88,8 @@ static ucs_status_t env_init_pools(struct udp_env *env, unsigned segment_count)
             .element_bytes     = pools[index].bytes,
             .chunk_count       = pools[index].chunk,
             .element_count_max = pools[index].most,
-            .element_init      = (pools[index].pool == &env->rings)
-                                     ? env_clear_ring
-                                     : NULL,
+            .element_init =
+                (pools[index].pool == &env->rings) ? env_clear_ring : NULL,
         };
 
         status = ucsi_mpool_init(pools[index].pool, &params);

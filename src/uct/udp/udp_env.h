@@ -16,13 +16,13 @@
 #include "ucs/hotel.h"
 #include "ucs/mpool.h"
 #include "ucs/timer.h"
-#include "uct/api/uct_def.h"
+#include "uct/api/transport.h"
 #include "uct/udp/udp_congestion.h"
 #include "uct/udp/udp_io.h"
 #include "uct/udp/udp_send.h"
 
 enum udp_env_limit {
-    UDP_SMALL_BYTES     = 768,       /* what the priority channel takes (usnic) */
+    UDP_SMALL_BYTES     = 768, /* what the priority channel takes (usnic) */
     UDP_MESSAGE_BYTES   = 64 * 1024, /* the longest message in chunks, */
     UDP_HEADER_BYTES    = 256,       /* and its header */
     UDP_IOV_COUNT_MAX   = 16,
@@ -74,9 +74,8 @@ struct udp_env_ops {
     bool (*has_room)(struct udp_env *env);
     /* A message, in its turn. `held` is given; NULL: data is borrowed for the
      * call. */
-    void (*message)(struct udp_env *env, struct udp_conn *conn,
-                    unsigned am_id, struct udp_held *held, uint8_t *data,
-                    size_t length);
+    void (*message)(struct udp_env *env, struct udp_conn *conn, unsigned am_id,
+                    struct udp_held *held, uint8_t *data, size_t length);
     /* Something ended: conn->finished, conn->failed or conn->source_ended.
      * Comes again until it was looked at. */
     void (*notify)(struct udp_env *env, struct udp_conn *conn);
@@ -113,8 +112,8 @@ struct udp_env {
     uint16_t                  window;
     bool                      is_blocked; /* a socket is full */
     bool is_too_long; /* a packet was longer than a device carries */
-    enum udp_cc_kind          congestion;
-    uint64_t                  congestion_bytes;
+    enum udp_cc_kind congestion;
+    uint64_t         congestion_bytes;
 };
 
 extern const struct ucs_counter_table udp_counter_table;

@@ -104,7 +104,7 @@ bool udp_ep_finished(struct udp_ep *ep, struct udp_fragment *fragment)
     return ucti_inflight_finish(&ep->inflight, req, status);
 }
 
-bool udp_fragment_take_iov(struct udp_fragment  *fragment,
+void udp_fragment_take_iov(struct udp_fragment  *fragment,
                            const struct uct_iov *iov, unsigned count)
 {
     unsigned index;
@@ -116,7 +116,6 @@ bool udp_fragment_take_iov(struct udp_fragment  *fragment,
             ++fragment->iov_count;
         }
     }
-    return true;
 }
 
 /* ------------------------------------------------------------ operations */
@@ -155,9 +154,9 @@ ucs_status_t udp_ep_begin(struct udp_ep *ep, unsigned flags, bool may_queue)
  * @return false: no memory. */
 static bool ep_copy_out(struct udp_fragment *fragment)
 {
-    size_t       total = 0;
-    unsigned     index;
-    uint8_t     *copy, *next;
+    size_t   total = 0;
+    unsigned index;
+    uint8_t *copy, *next;
 
     for (index = 0; index < fragment->iov_count; ++index) {
         total += fragment->iov[index].iov_len;
@@ -223,8 +222,7 @@ static void ep_detach(struct udp_conn *conn)
 
     ep_drop_finished(conn);
     while (!ucs_list_is_empty(&conn->operations)) {
-        fragment =
-            ucs_list_first(&conn->operations, struct udp_fragment, link);
+        fragment = ucs_list_first(&conn->operations, struct udp_fragment, link);
         if (!ep_take_back(conn, fragment)) {
             udp_conn_fail(conn, UCS_ERR_NO_MEMORY);
             ep_drop_finished(conn);

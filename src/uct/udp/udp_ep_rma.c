@@ -24,9 +24,8 @@ static struct udp_iface *rma_iface(const struct uct_ep *ep)
 
 /* A fragment for an operation that may go. @return NULL: *status_p says why
  * not. */
-static struct udp_fragment *rma_begin(struct udp_ep *ep,
-                                      const struct rma_op *op,
-                                      ucs_status_t        *status_p)
+static struct udp_fragment *
+rma_begin(struct udp_ep *ep, const struct rma_op *op, ucs_status_t *status_p)
 {
     const struct udp_rkey *rkey =
         ucs_container_of(op->rkey, struct udp_rkey, base);
@@ -70,9 +69,8 @@ static void rma_go(struct udp_ep *ep, struct udp_fragment *fragment,
 /* ------------------------------------------------------------------- put */
 
 /* A put from a copy of ours. @return NULL: *status_p. */
-static struct udp_fragment *rma_put_copy(struct udp_ep       *ep,
-                                         const struct rma_op *op,
-                                         ucs_status_t        *status_p)
+static struct udp_fragment *
+rma_put_copy(struct udp_ep *ep, const struct rma_op *op, ucs_status_t *status_p)
 {
     struct udp_fragment *fragment = rma_begin(ep, op, status_p);
 
@@ -147,7 +145,7 @@ ssize_t udp_put_bcopy(struct uct_ep *base, uct_pack_fn pack, void *arg,
     return length;
 }
 
-/* Put and get between pieces of the caller's and a region. */
+/* Put and get between pieces of the caller's and one of a region. */
 static ucs_status_t rma_zcopy(struct udp_ep *ep, const struct rma_op *op,
                               const struct uct_iov *iov, unsigned iov_count,
                               struct uct_req *req)
@@ -155,16 +153,13 @@ static ucs_status_t rma_zcopy(struct udp_ep *ep, const struct rma_op *op,
     struct udp_fragment *fragment;
     ucs_status_t         status;
 
-    if ((iov_count > UDP_IOV_COUNT_MAX) || (op->length > UDP_RMA_BYTES_MAX)) {
-        return UCS_ERR_INVALID_PARAM;
-    }
     if ((op->length == 0) && (op->kind == UDP_KIND_GET)) {
         return udp_rkey_check(op->rkey, op->address, 0, op->right);
     }
     udp_enter(rma_iface(&ep->base));
     fragment = rma_begin(ep, op, &status);
     if (fragment != NULL) {
-        (void)udp_fragment_take_iov(fragment, iov, iov_count);
+        udp_fragment_take_iov(fragment, iov, iov_count);
         rma_go(ep, fragment, req);
         status = UCS_INPROGRESS;
     }
@@ -172,36 +167,43 @@ static ucs_status_t rma_zcopy(struct udp_ep *ep, const struct rma_op *op,
     return status;
 }
 
-ucs_status_t udp_put_zcopy(struct uct_ep *ep, const struct uct_iov *iov,
-                           unsigned iov_count, uint64_t remote_address,
-                           const struct uct_rkey *rkey, struct uct_req *req,
-                           unsigned flags)
+static ucs_status_t rma_pieces(struct uct_ep *base, unsigned kind,
+                               unsigned right, const struct uct_rma *rma,
+                               struct uct_req *req, unsigned flags)
 {
-    struct rma_op op = {UDP_KIND_PUT,
-                        remote_address,
-                        rkey,
-                        uct_iov_bytes(iov, iov_count),
-                        UCT_ACCESS_REMOTE_WRITE,
-                        flags};
+    size_t        length = uct_iov_bytes(rma->iov, rma->iov_count);
+    struct rma_op op     = {
+            .kind = kind, .length = length, .right = right, .flags = flags};
 
-    return rma_zcopy(udp_ep_of(ep), &op, iov, iov_count, req);
+    if ((rma->iov_count > UDP_IOV_COUNT_MAX) || (rma->remote_count > 1) ||
+        (length > UDP_RMA_BYTES_MAX)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if (rma->remote_count == 0) {
+        return (length == 0) ? UCS_OK : UCS_ERR_INVALID_PARAM;
+    }
+    if (rma->remote[0].length != length) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    op.address = rma->remote[0].address;
+    op.rkey    = rma->remote[0].rkey;
+    return rma_zcopy(udp_ep_of(base), &op, rma->iov, rma->iov_count, req);
+}
+
+ucs_status_t udp_put_zcopy(struct uct_ep *ep, const struct uct_rma *rma,
+                           struct uct_req *req, unsigned flags)
+{
+    return rma_pieces(ep, UDP_KIND_PUT, UCT_ACCESS_REMOTE_WRITE, rma, req,
+                      flags);
 }
 
 /* ------------------------------------------------------------------- get */
 
-ucs_status_t udp_get_zcopy(struct uct_ep *ep, const struct uct_iov *iov,
-                           unsigned iov_count, uint64_t remote_address,
-                           const struct uct_rkey *rkey, struct uct_req *req,
-                           unsigned flags)
+ucs_status_t udp_get_zcopy(struct uct_ep *ep, const struct uct_rma *rma,
+                           struct uct_req *req, unsigned flags)
 {
-    struct rma_op op = {UDP_KIND_GET,
-                        remote_address,
-                        rkey,
-                        uct_iov_bytes(iov, iov_count),
-                        UCT_ACCESS_REMOTE_READ,
-                        flags};
-
-    return rma_zcopy(udp_ep_of(ep), &op, iov, iov_count, req);
+    return rma_pieces(ep, UDP_KIND_GET, UCT_ACCESS_REMOTE_READ, rma, req,
+                      flags);
 }
 
 ucs_status_t udp_get_bcopy(struct uct_ep *ep, void *buffer, size_t length,
@@ -209,11 +211,13 @@ ucs_status_t udp_get_bcopy(struct uct_ep *ep, void *buffer, size_t length,
                            struct uct_req *req, unsigned flags)
 {
     const struct uct_iov iov = {.buffer = buffer, .length = length};
+    struct rma_op        op  = {UDP_KIND_GET, remote_address,         rkey,
+                                length,       UCT_ACCESS_REMOTE_READ, flags};
 
     if (length > UDP_BCOPY_BYTES_MAX) {
         return UCS_ERR_INVALID_PARAM;
     }
-    return udp_get_zcopy(ep, &iov, 1, remote_address, rkey, req, flags);
+    return rma_zcopy(udp_ep_of(ep), &op, &iov, 1, req);
 }
 
 /* ---------------------------------------------------------------- atomic */
@@ -222,10 +226,9 @@ ucs_status_t udp_atomic(struct uct_ep *base, const struct uct_atomic *atomic,
                         uint64_t remote_address, const struct uct_rkey *rkey,
                         struct uct_req *req, unsigned flags)
 {
-    struct udp_ep       *ep = udp_ep_of(base);
-    struct rma_op        op = {UDP_KIND_ATOMIC,          remote_address, rkey,
-                               atomic->size_bytes,       UCT_ACCESS_REMOTE_ATOMIC,
-                               flags};
+    struct udp_ep *ep = udp_ep_of(base);
+    struct rma_op  op = {UDP_KIND_ATOMIC,    remote_address,           rkey,
+                         atomic->size_bytes, UCT_ACCESS_REMOTE_ATOMIC, flags};
     struct udp_fragment *fragment;
     ucs_status_t         status;
 

@@ -145,9 +145,8 @@ static size_t send_travels(const struct udp_fragment *fragment)
 
 /* The next segment of a fragment, numbered and sealed. @return NULL: no
  * memory, or the bytes may not be read any more. */
-static struct udp_segment *send_next(struct udp_conn     *conn,
-                                     struct udp_fragment *fragment,
-                                     size_t               payload)
+static struct udp_segment *
+send_next(struct udp_conn *conn, struct udp_fragment *fragment, size_t payload)
 {
     struct udp_head head   = {.kind  = fragment->kind,
                               .flags = fragment->flags,
@@ -173,10 +172,9 @@ static struct udp_segment *send_next(struct udp_conn     *conn,
     segment->fragment       = fragment;
     segment->payload_offset = fragment->sent;
     segment->payload_bytes  = copies ? 0 : (uint32_t)payload;
-    segment->head_bytes = (uint16_t)(head_bytes + (copies ? payload : 0));
+    segment->head_bytes     = (uint16_t)(head_bytes + (copies ? payload : 0));
     udp_segment_number(conn, segment, &head);
-    udp_seal_put(&conn->seal, segment->bytes, head_bytes,
-                 head_bytes + payload);
+    udp_seal_put(&conn->seal, segment->bytes, head_bytes, head_bytes + payload);
     fragment->sent += (uint32_t)payload;
     ++fragment->open_count;
     return segment;
@@ -190,7 +188,7 @@ static bool send_batch_has_room(const struct send_batch *batch)
            (batch->bytes + batch->packet_bytes <= UDP_IO_OUT_BYTES_MAX);
 }
 
-static void send_batch_add(struct send_batch *batch,
+static void send_batch_add(struct send_batch  *batch,
                            struct udp_segment *segment)
 {
     struct iovec *iov = &batch->iov[batch->iov_count++];
@@ -198,9 +196,9 @@ static void send_batch_add(struct send_batch *batch,
     iov->iov_base = segment->bytes;
     iov->iov_len  = segment->head_bytes;
     if (segment->payload_bytes > 0) {
-        batch->iov_count += udp_fragment_slice(
-            segment->fragment, segment->payload_offset, segment->payload_bytes,
-            iov + 1);
+        batch->iov_count +=
+            udp_fragment_slice(segment->fragment, segment->payload_offset,
+                               segment->payload_bytes, iov + 1);
     }
     batch->segments[batch->count++] = segment;
     batch->bytes += udp_segment_bytes(segment);
@@ -217,7 +215,7 @@ static void send_batch_go(struct udp_conn *conn, struct send_batch *batch)
         udp_segment_note(conn, batch->segments[index], channel);
     }
     went = udp_conn_transmit(conn, channel, batch->iov, batch->iov_count,
-                         (batch->count > 1) ? batch->packet_bytes : 0);
+                             (batch->count > 1) ? batch->packet_bytes : 0);
     for (index = 0; index < batch->count; ++index) {
         end += udp_segment_bytes(batch->segments[index]);
         if (end > went) {
@@ -261,7 +259,7 @@ static void send_give_up(struct udp_conn *conn, struct udp_fragment *fragment)
  * @return bytes; 0: no more now. */
 size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment)
 {
-    size_t full = udp_conn_payload_bytes(conn, fragment->kind);
+    size_t              full = udp_conn_payload_bytes(conn, fragment->kind);
     struct send_batch   batch;
     struct udp_segment *segment = NULL;
     size_t              payload;

@@ -35,9 +35,8 @@ static ucs_status_t iface_find_address(struct udp_iface *iface,
          ++index) {
         const struct ucs_netif_address *next = &netif->addresses[index];
 
-        if ((best == NULL) ||
-            ((next->address.base.sa_family == AF_INET) &&
-             (best->address.base.sa_family != AF_INET))) {
+        if ((best == NULL) || ((next->address.base.sa_family == AF_INET) &&
+                               (best->address.base.sa_family != AF_INET))) {
             best = next;
         }
     }
@@ -80,8 +79,8 @@ static ucs_status_t iface_open_sockets(struct udp_iface *iface)
     longest = ucs_min(longest, (size_t)UDP_PACKET_BYTES_MAX);
     iface->env.largest_bytes =
         (uint32_t)ucs_min(longest, iface->options.mtu_bytes);
-    iface->env.buffer_bytes = (uint32_t)ucs_min(iface->io_attr.receive_bytes,
-                                                (size_t)UINT32_MAX);
+    iface->env.buffer_bytes =
+        (uint32_t)ucs_min(iface->io_attr.receive_bytes, (size_t)UINT32_MAX);
     return UCS_OK;
 }
 
@@ -180,7 +179,9 @@ ucs_status_t udp_iface_open(struct uct_md                 *md,
     iface_init(iface);
     ucsi_counters_add(&iface->counters, &udp_counter_table, md->device.name,
                       iface->env.counters);
-    udp_stall_watch(iface);
+    if (iface->options.helper) {
+        udp_stall_watch(iface);
+    }
     *iface_p = &iface->base;
     return UCS_OK;
 }
@@ -231,7 +232,9 @@ void udp_iface_close(struct uct_iface *base)
     struct udp_iface *iface = udp_iface_of(base);
     struct udp_conn  *conn;
 
-    udp_stall_forget(iface);
+    if (iface->options.helper) {
+        udp_stall_forget(iface);
+    }
     udp_enter(iface);
     iface_linger(iface);
     iface_drop_inbox(iface);
@@ -259,22 +262,22 @@ void udp_iface_query(const struct uct_iface *iface,
 {
     (void)iface;
     *attr_p = (struct uct_iface_attr){
-        .am = {.short_bytes_max = UDP_SHORT_BYTES_MAX,
-               .bcopy_bytes_max = UDP_BCOPY_BYTES_MAX,
-               .zcopy_bytes_max = UDP_ZCOPY_BYTES_MAX,
-               .iov_count_max   = UDP_IOV_COUNT_MAX},
+        .am                        = {.short_bytes_max = UDP_SHORT_BYTES_MAX,
+                                      .bcopy_bytes_max = UDP_BCOPY_BYTES_MAX,
+                                      .zcopy_bytes_max = UDP_ZCOPY_BYTES_MAX,
+                                      .iov_count_max   = UDP_IOV_COUNT_MAX},
         .am_zcopy_header_bytes_max = UDP_HEADER_BYTES,
-        .put = {.short_bytes_max = UDP_SHORT_BYTES_MAX,
-                .bcopy_bytes_max = UDP_BCOPY_BYTES_MAX,
-                .zcopy_bytes_max = UDP_RMA_BYTES_MAX,
-                .iov_count_max   = UDP_IOV_COUNT_MAX},
-        .get = {.bcopy_bytes_max = UDP_BCOPY_BYTES_MAX,
-                .zcopy_bytes_max = UDP_RMA_BYTES_MAX,
-                .iov_count_max   = UDP_IOV_COUNT_MAX},
+        .put                       = {.short_bytes_max  = UDP_SHORT_BYTES_MAX,
+                                      .bcopy_bytes_max  = UDP_BCOPY_BYTES_MAX,
+                                      .zcopy_bytes_max  = UDP_RMA_BYTES_MAX,
+                                      .iov_count_max    = UDP_IOV_COUNT_MAX,
+                                      .remote_count_max = 1},
+        .get                       = {.bcopy_bytes_max  = UDP_BCOPY_BYTES_MAX,
+                                      .zcopy_bytes_max  = UDP_RMA_BYTES_MAX,
+                                      .iov_count_max    = UDP_IOV_COUNT_MAX,
+                                      .remote_count_max = 1},
         /* Guesses until they are measured. */
-        .cost     = {.latency_s     = 2.5e-6,
-                     .overhead_s    = 1e-6,
-                     .bandwidth_Bps = 4e9},
+        .cost = {.latency_s = 2.5e-6, .overhead_s = 1e-6, .bandwidth_Bps = 4e9},
         .put_cost = {.latency_s     = 5e-6,
                      .overhead_s    = 1.5e-6,
                      .bandwidth_Bps = 4e9},
@@ -295,10 +298,10 @@ void udp_iface_address(const struct uct_iface *iface, uint8_t *bytes)
 ucs_status_t udp_iface_reach(struct uct_iface *base, const uint8_t *bytes,
                              size_t size_bytes, char *reason)
 {
-    const struct udp_address *mine = &udp_iface_of(base)->address;
-    const struct ucs_sockaddr *own = &mine->channels[UDP_PRIORITY];
-    struct udp_address        peer;
-    bool                      is_local;
+    const struct udp_address  *mine = &udp_iface_of(base)->address;
+    const struct ucs_sockaddr *own  = &mine->channels[UDP_PRIORITY];
+    struct udp_address         peer;
+    bool                       is_local;
 
     if (udp_address_decode(bytes, size_bytes, &peer) != UCS_OK) {
         ucti_reason(reason, "udp: %zu bytes are no address of version %d",

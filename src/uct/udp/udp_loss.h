@@ -17,8 +17,8 @@
 enum { UDP_LOSS_ORDER_COUNT = 3, UDP_LOSS_BACKOFF_MAX = 16 };
 
 #define UDP_RTO_FIRST_NS ((uint64_t)100 * 1000 * 1000)
-#define UDP_RTO_MIN_NS ((uint64_t)1000 * 1000)
-#define UDP_RTO_MAX_NS ((uint64_t)1000 * 1000 * 1000)
+#define UDP_RTO_MIN_NS   ((uint64_t)1000 * 1000)
+#define UDP_RTO_MAX_NS   ((uint64_t)1000 * 1000 * 1000)
 #define UDP_PROBE_MIN_NS ((uint64_t)200 * 1000)
 
 /* min_ns   of all samples; UINT64_MAX: none yet
@@ -43,7 +43,7 @@ uint64_t udp_rtt_timeout_ns(const struct udp_rtt *rtt);
 uint64_t udp_rtt_probe_ns(const struct udp_rtt *rtt);
 
 /* A segment timed out; something arrived. */
-void udp_rtt_timed_out(struct udp_rtt *rtt);
+void            udp_rtt_timed_out(struct udp_rtt *rtt);
 UCS_INLINE void udp_rtt_arrived(struct udp_rtt *rtt)
 {
     rtt->backoff = 0;

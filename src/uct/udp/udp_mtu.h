@@ -21,7 +21,8 @@ enum udp_mtu_limit {
     UDP_MTU_STEP_BYTES = 64, /* near enough */
 };
 
-#define UDP_MTU_AGAIN_NS (600 * 1000000000ull) /* RFC 8899: PMTU_RAISE_TIMER */
+#define UDP_MTU_AGAIN_NS (600 * 1000000000ull) /* RFC 8899: PMTU_RAISE_TIMER   \
+                                                */
 
 /* good_bytes   arrived, and is used
  * bad_bytes    the shortest that did not; above the largest at first

@@ -74,13 +74,13 @@ struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation)
 }
 
 /* A client showed its cookie. */
-static void peers_accept(struct udp_iface *iface,
+static void peers_accept(struct udp_iface          *iface,
                          const struct ucs_sockaddr *from,
                          const struct udp_hello    *hello)
 {
-    uint64_t         key  = peers_key(hello);
-    struct udp_conn *conn = (struct udp_conn *)ucsi_hash_get(&iface->accepted,
-                                                             key);
+    uint64_t         key = peers_key(hello);
+    struct udp_conn *conn =
+        (struct udp_conn *)ucsi_hash_get(&iface->accepted, key);
 
     if (conn == NULL) {
         conn = udp_peers_new(iface);
@@ -142,7 +142,7 @@ void udp_peers_packet(struct udp_iface *iface, const struct ucs_sockaddr *from,
         return;
     }
     if ((conn == NULL) || (conn->id != head.to)) {
-        conn = (struct udp_conn *)ucsi_hash_get(&iface->conns, head.to);
+        conn        = (struct udp_conn *)ucsi_hash_get(&iface->conns, head.to);
         iface->last = conn;
     }
     if (conn == NULL) {

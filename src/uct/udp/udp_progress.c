@@ -117,9 +117,9 @@ static void *progress_region_enter(struct udp_env          *env,
 {
     struct udp_iface *iface = udp_iface_of_env(env);
 
-    return udp_region_enter(ucs_container_of(iface->base.md, struct udp_md,
-                                             base),
-                            access, length, right);
+    return udp_region_enter(
+        ucs_container_of(iface->base.md, struct udp_md, base), access, length,
+        right);
 }
 
 static void progress_region_leave(struct udp_env *env)
@@ -158,8 +158,7 @@ static unsigned progress_channel(struct udp_iface *iface,
                                  enum udp_channel  channel)
 {
     struct udp_in in[UDP_RECEIVE_COUNT];
-    unsigned      count =
-        udp_io_receive(iface->io, channel, in, UDP_RECEIVE_COUNT);
+    unsigned count = udp_io_receive(iface->io, channel, in, UDP_RECEIVE_COUNT);
     unsigned index, packets = 0;
 
     for (index = 0; index < count; ++index) {
@@ -178,7 +177,7 @@ static unsigned progress_data(struct udp_iface *iface)
         return 0;
     }
     iface->data_skip_count = 0;
-    count = progress_channel(iface, UDP_DATA);
+    count                  = progress_channel(iface, UDP_DATA);
     if (count > 0) {
         iface->data_quiet_count = 0;
     } else if (iface->data_quiet_count < UDP_DATA_PATIENCE) {

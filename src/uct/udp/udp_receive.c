@@ -57,10 +57,9 @@ void udp_receive_keep(struct udp_receive *receive, uint32_t number, void *early)
     ucs_assert(early != NULL);
     ucs_assert(*receive_slot(receive, number) == NULL);
     *receive_slot(receive, number) = early;
-    receive->early_end =
-        (receive->early_count == 0)
-            ? number + 1
-            : udp_seq_max(receive->early_end, number + 1);
+    receive->early_end             = (receive->early_count == 0)
+                                         ? number + 1
+                                         : udp_seq_max(receive->early_end, number + 1);
     ++receive->early_count;
 }
 
@@ -134,7 +133,7 @@ void udp_receive_fill(struct udp_receive *receive, struct udp_head *head,
     head->ack            = receive->expected;
     head->newest         = (uint16_t)receive->newest;
     head->newest_attempt = receive->newest_attempt;
-    head->delay_us = (uint16_t)ucs_min(delay_us, (uint64_t)UINT16_MAX);
+    head->delay_us       = (uint16_t)ucs_min(delay_us, (uint64_t)UINT16_MAX);
     if (receive->early_count == 0) {
         udp_receive_told(receive);
     }

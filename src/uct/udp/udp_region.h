@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uct/udp/udp_region.h - registered memory: regions by a random 64-bit key.
  *
- *     mem_register --> key --rkey_pack--> peer --PUT, GET, ATOMIC--> key? bounds?
- *                                                                    right?
+ *     mem_register --> key --rkey_pack--> peer --PUT, GET, ATOMIC--> key?
+ * bounds? right?
  *
  * A key is a secret: who has not got it cannot guess it. The table of a domain
  * is looked at for every packet that touches a region, under a lock that a

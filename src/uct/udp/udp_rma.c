@@ -21,34 +21,34 @@
 
 /* Sequentially consistent, as with the other transports: it pairs with every
  * other one on that word. */
-#define RMA_ATOMIC(_type, _word, _target)                                     \
-    ({                                                                        \
-        _Atomic _type *_at      = (_Atomic _type *)(_target);                 \
-        _type          _operand = (_type)(_word)->operand;                    \
-        _type          _old     = 0;                                          \
-                                                                              \
-        switch ((_word)->op) {                                                \
-        case UCT_ATOMIC_ADD:                                                  \
-            _old = atomic_fetch_add(_at, _operand);                           \
-            break;                                                            \
-        case UCT_ATOMIC_AND:                                                  \
-            _old = atomic_fetch_and(_at, _operand);                           \
-            break;                                                            \
-        case UCT_ATOMIC_OR:                                                   \
-            _old = atomic_fetch_or(_at, _operand);                            \
-            break;                                                            \
-        case UCT_ATOMIC_XOR:                                                  \
-            _old = atomic_fetch_xor(_at, _operand);                           \
-            break;                                                            \
-        case UCT_ATOMIC_SWAP:                                                 \
-            _old = atomic_exchange(_at, _operand);                            \
-            break;                                                            \
-        default:                                                              \
-            _old = (_type)(_word)->compare;                                   \
-            (void)atomic_compare_exchange_strong(_at, &_old, _operand);       \
-            break;                                                            \
-        }                                                                     \
-        _old;                                                                 \
+#define RMA_ATOMIC(_type, _word, _target)                                      \
+    ({                                                                         \
+        _Atomic _type *_at      = (_Atomic _type *)(_target);                  \
+        _type          _operand = (_type)(_word)->operand;                     \
+        _type          _old     = 0;                                           \
+                                                                               \
+        switch ((_word)->op) {                                                 \
+        case UCT_ATOMIC_ADD:                                                   \
+            _old = atomic_fetch_add(_at, _operand);                            \
+            break;                                                             \
+        case UCT_ATOMIC_AND:                                                   \
+            _old = atomic_fetch_and(_at, _operand);                            \
+            break;                                                             \
+        case UCT_ATOMIC_OR:                                                    \
+            _old = atomic_fetch_or(_at, _operand);                             \
+            break;                                                             \
+        case UCT_ATOMIC_XOR:                                                   \
+            _old = atomic_fetch_xor(_at, _operand);                            \
+            break;                                                             \
+        case UCT_ATOMIC_SWAP:                                                  \
+            _old = atomic_exchange(_at, _operand);                             \
+            break;                                                             \
+        default:                                                               \
+            _old = (_type)(_word)->compare;                                    \
+            (void)atomic_compare_exchange_strong(_at, &_old, _operand);        \
+            break;                                                             \
+        }                                                                      \
+        _old;                                                                  \
     })
 
 /* Tell the asker. @return false: no memory. */
@@ -119,7 +119,7 @@ bool udp_rma_fill(struct udp_fragment *fragment, struct udp_segment *segment,
                   uint8_t *dest)
 {
     struct udp_conn  *conn   = fragment->conn;
-    struct udp_access access = {.key = fragment->key,
+    struct udp_access access = {.key     = fragment->key,
                                 .address = fragment->address + fragment->sent};
     size_t            length = fragment->total - fragment->sent;
     void             *source;
@@ -139,10 +139,10 @@ bool udp_rma_fill(struct udp_fragment *fragment, struct udp_segment *segment,
 
 static bool rma_atomic(struct udp_conn *conn, const uint8_t *bytes)
 {
-    struct udp_access access;
-    struct udp_word   word;
-    uint64_t          old;
-    void             *target = NULL;
+    struct udp_access    access;
+    struct udp_word      word;
+    uint64_t             old;
+    void                *target = NULL;
     struct udp_fragment *result;
 
     udp_wire_get_access(bytes + UDP_HEAD_BYTES, &access);

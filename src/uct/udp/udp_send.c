@@ -26,9 +26,9 @@ void udp_send_init(struct udp_send *send, uint32_t first)
 void udp_send_add(struct udp_send *send, struct udp_segment *segment)
 {
     ucs_assert(udp_send_is_open(send) && (send->ring != NULL));
-    segment->number  = send->next++;
-    segment->attempt = 0;
-    segment->state   = UDP_SEGMENT_NEW;
+    segment->number                   = send->next++;
+    segment->attempt                  = 0;
+    segment->state                    = UDP_SEGMENT_NEW;
     *send_slot(send, segment->number) = segment;
 }
 
@@ -142,8 +142,7 @@ struct udp_segment *udp_send_last(const struct udp_send *send)
         if (ucs_list_is_empty(&send->sent[channel])) {
             continue;
         }
-        segment =
-            ucs_list_last(&send->sent[channel], struct udp_segment, link);
+        segment = ucs_list_last(&send->sent[channel], struct udp_segment, link);
         if ((last == NULL) || (segment->sent_ns > last->sent_ns)) {
             last = segment;
         }

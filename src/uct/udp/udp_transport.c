@@ -53,6 +53,12 @@ static const struct ucs_config_entry transport_entries[] = {
      .type         = UCS_CONFIG_TYPE_UINT,
      .doc          = "Packets of an interface that may wait for their "
                      "acknowledgement."},
+    {.name         = "HELPER",
+     .default_text = "y",
+     .offset       = offsetof(struct udp_options, helper),
+     .type         = UCS_CONFIG_TYPE_BOOL,
+     .doc          = "A thread that acknowledges and sends again while the "
+                     "application does not call."},
     {.name         = "MTU",
      .default_text = "8968",
      .offset       = offsetof(struct udp_options, mtu_bytes),
@@ -76,7 +82,7 @@ static void transport_devices(struct uct_device *devices, unsigned *count_p,
 extern const struct uct_transport uct_udp_transport;
 const struct uct_transport        uct_udp_transport = {
            .name          = "udp",
-           .aliases       = "",
+           .aliases       = "-all",
            .config        = &udp_config_table,
            .devices       = transport_devices,
            .md_open       = udp_md_open,

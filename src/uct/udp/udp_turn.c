@@ -28,7 +28,7 @@ unsigned udp_env_acknowledge(struct udp_env *env)
     unsigned         count = 0;
 
     while (!ucs_list_is_empty(&env->owing)) {
-        conn = ucs_list_first(&env->owing, struct udp_conn, owing_link);
+        conn        = ucs_list_first(&env->owing, struct udp_conn, owing_link);
         deadline_ns = udp_receive_deadline_ns(&conn->receive);
         if ((deadline_ns != UINT64_MAX) && (deadline_ns > env->now_ns)) {
             break; /* those behind it owe for a shorter time */
@@ -72,12 +72,11 @@ uint64_t udp_env_deadline_ns(const struct udp_env *env)
     if (!ucs_list_is_empty(&env->busy) && !env->is_blocked) {
         return 0;
     }
-    deadline_ns =
-        ucs_min(deadline_ns, ucsi_hotel_deadline_ns(&env->hotel));
+    deadline_ns = ucs_min(deadline_ns, ucsi_hotel_deadline_ns(&env->hotel));
     if (!ucs_list_is_empty(&env->owing)) {
         conn = ucs_list_first(&env->owing, struct udp_conn, owing_link);
-        deadline_ns = ucs_min(deadline_ns,
-                              udp_receive_deadline_ns(&conn->receive));
+        deadline_ns =
+            ucs_min(deadline_ns, udp_receive_deadline_ns(&conn->receive));
     }
     return deadline_ns;
 }

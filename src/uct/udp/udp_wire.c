@@ -12,11 +12,18 @@ enum {
 };
 
 static const uint8_t wire_extension_bytes[UDP_KIND_COUNT] = {
-    [UDP_KIND_CHUNK] = WIRE_CHUNK_BYTES,
-    [UDP_KIND_PUT] = 24,    [UDP_KIND_GET] = 24,    [UDP_KIND_DATA] = 16,
-    [UDP_KIND_ATOMIC] = 40, [UDP_KIND_RESULT] = 16, [UDP_KIND_PONG] = 8,
-    [UDP_KIND_RESET] = 8,   [UDP_KIND_HELLO] = 40,  [UDP_KIND_COOKIE] = 40,
-    [UDP_KIND_CONNECT] = 40, [UDP_KIND_ACCEPT] = 40,
+    [UDP_KIND_CHUNK]   = WIRE_CHUNK_BYTES,
+    [UDP_KIND_PUT]     = 24,
+    [UDP_KIND_GET]     = 24,
+    [UDP_KIND_DATA]    = 16,
+    [UDP_KIND_ATOMIC]  = 40,
+    [UDP_KIND_RESULT]  = 16,
+    [UDP_KIND_PONG]    = 8,
+    [UDP_KIND_RESET]   = 8,
+    [UDP_KIND_HELLO]   = 40,
+    [UDP_KIND_COOKIE]  = 40,
+    [UDP_KIND_CONNECT] = 40,
+    [UDP_KIND_ACCEPT]  = 40,
 };
 
 size_t udp_wire_extension_bytes(unsigned kind)

@@ -4,7 +4,8 @@
  *    0            4            8            12     14   15   16
  *    | to         | number     | ack        | window |kind|flag|
  *    16   17   18   19   20      22      24                    32
- *    | am |att.|n.a.| 0  | newest| delay | tag                 | extension, payload
+ *    | am |att.|n.a.| 0  | newest| delay | tag                 | extension,
+ * payload
  *
  * Little endian. docs/transports/udp.md has the maps of all extensions. The
  * tag covers the 24 bytes before it, the extension, and the length of the
@@ -21,14 +22,14 @@
 #include "ucs/compiler.h"
 
 enum udp_wire_limit {
-    UDP_WIRE_VERSION       = 1,
-    UDP_HEAD_BYTES         = 32,
-    UDP_TAG_OFFSET         = 24,
-    UDP_EXTENSION_BYTES    = 40, /* the longest of a numbered kind */
-    UDP_RANGE_BYTES        = 4,
-    UDP_RANGE_COUNT_MAX    = 32,
-    UDP_PACKET_BYTES_MIN   = 1200, /* every path carries it (RFC 8899) */
-    UDP_PACKET_BYTES_MAX   = 8968, /* jumbo frames, in eights */
+    UDP_WIRE_VERSION     = 1,
+    UDP_HEAD_BYTES       = 32,
+    UDP_TAG_OFFSET       = 24,
+    UDP_EXTENSION_BYTES  = 40, /* the longest of a numbered kind */
+    UDP_RANGE_BYTES      = 4,
+    UDP_RANGE_COUNT_MAX  = 32,
+    UDP_PACKET_BYTES_MIN = 1200, /* every path carries it (RFC 8899) */
+    UDP_PACKET_BYTES_MAX = 8968, /* jumbo frames, in eights */
 };
 
 enum udp_kind {
@@ -63,7 +64,7 @@ enum udp_flag {
 
 /* The first 32 bytes but for the tag. */
 struct udp_head {
-    uint32_t to;     /* connection, as the receiver calls it */
+    uint32_t to; /* connection, as the receiver calls it */
     uint32_t number;
     uint32_t ack;    /* all before it have arrived */
     uint16_t window; /* so many from ack on may be sent */
