@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_uct.c - the test program of libuct's parts. What every transport must
  * do is in uct_conform.c. */
+#include "config.h"
+
 #include "lib/test.h"
 
 #include "uct/suites.h"
@@ -39,8 +41,10 @@ int main(int argc, char **argv)
                                                       &sm_segment_suite,
                                                       &sm_send_suite,
                                                       &sm_socket_suite,
+                                                      &sm_speed_suite,
                                                       &sm_transport_suite,
                                                       &transports_suite,
+#ifdef HAVE_UDP
                                                       &udp_conn_suite,
                                                       &udp_wire_suite,
                                                       &udp_receive_suite,
@@ -51,10 +55,12 @@ int main(int argc, char **argv)
                                                       &udp_congestion_suite,
                                                       &udp_address_suite,
                                                       &udp_region_suite,
+                                                      &udp_crypt_suite,
                                                       &udp_io_suite,
                                                       &udp_io_receive_suite,
                                                       &udp_io_send_suite,
                                                       &udp_socket_suite,
+#endif
                                                       NULL};
 
     return test_main(argc, argv, suites);

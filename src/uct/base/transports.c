@@ -18,7 +18,9 @@ extern const struct uct_transport uct_udp_transport;
 const struct uct_transport *const uct_builtin_transports[] = {
     &uct_self_transport,
     &uct_sm_transport,
+#ifdef HAVE_UDP
     &uct_udp_transport,
+#endif
     NULL,
 };
 

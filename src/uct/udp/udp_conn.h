@@ -85,6 +85,8 @@ enum { UDP_FRAGMENT_FLUSH = UDP_KIND_COUNT };
  * finished         fragments to complete, for the owner
  * flushes          fragments of FLUSH that wait until their number arrived
  * client_nonce     what the client drew; ACCEPT says it again
+ * has_first        a message of the peer was handed up: now others may come
+ *                  out of turn
  * is_over          nothing is left to do: the owner frees it
  * was_shut         the peer was told that its window is shut
  * is_probed        the tail was sent again, nothing came since */
@@ -96,7 +98,7 @@ struct udp_conn {
     bool                  is_initiator, is_fin_queued, is_fin_acked;
     bool                  has_peer_fin, has_source, is_source_ended;
     bool                  is_busy, is_owing, was_shut, needs_notify;
-    bool                  is_probed, is_over;
+    bool                  is_probed, is_over, has_first;
     ucs_status_t          status; /* why it failed, or how the source ended */
     struct ucs_sockaddr   address[UDP_CHANNEL_COUNT];
     struct udp_seal       seal, handshake;

@@ -154,6 +154,7 @@ static void receive_whole(struct udp_conn *conn, struct udp_held *held)
         udp_env_unhold(held);
         return;
     }
+    conn->has_first = true;
     conn->env->ops->message(conn->env, conn, held->am_id, held, held->data,
                             held->length);
 }
@@ -163,7 +164,8 @@ static void receive_turn(struct udp_conn *conn, struct udp_held *held)
 {
     switch (held->kind) {
     case UDP_KIND_AM:
-        conn->env->ops->message(conn->env, conn, held->am_id, held, held->data,
+        conn->has_first = true;
+    conn->env->ops->message(conn->env, conn, held->am_id, held, held->data,
                                 held->length);
         break;
     case UDP_KIND_CHUNK:
@@ -248,7 +250,8 @@ static bool receive_act(struct udp_conn *conn, const struct udp_head *head,
 {
     switch (head->kind) {
     case UDP_KIND_AM:
-        conn->env->ops->message(conn->env, conn, head->am_id, NULL,
+        conn->has_first = true;
+    conn->env->ops->message(conn->env, conn, head->am_id, NULL,
                                 bytes + UDP_HEAD_BYTES,
                                 length - UDP_HEAD_BYTES);
         return true;
@@ -313,6 +316,15 @@ static bool receive_next(struct udp_conn *conn, const struct udp_head *head,
     return true;
 }
 
+/* Nothing overtakes the first message of an endpoint (docs/adr/0026). */
+static struct udp_head receive_in_order(const struct udp_head *head)
+{
+    struct udp_head in_order = *head;
+
+    in_order.flags &= (uint8_t)~UDP_FLAG_ANY_ORDER;
+    return in_order;
+}
+
 /* Get on the list of those who owe an acknowledgement: at its head if it
  * cannot wait. */
 static void receive_owe(struct udp_conn *conn)
@@ -334,9 +346,11 @@ static void receive_owe(struct udp_conn *conn)
     }
 }
 
-void udp_conn_arrival(struct udp_conn *conn, const struct udp_head *head,
+void udp_conn_arrival(struct udp_conn *conn, const struct udp_head *from,
                       uint8_t *bytes, size_t length)
 {
+    const struct udp_head  in_order = receive_in_order(from);
+    const struct udp_head *head     = conn->has_first ? from : &in_order;
     enum udp_arrival arrival = udp_receive_look(&conn->receive, head->number);
     bool             is_kept = true;
 
