@@ -46,6 +46,7 @@ extern const struct test_suite udp_receive_suite;
 extern const struct test_suite udp_send_suite;
 extern const struct test_suite udp_loss_suite;
 extern const struct test_suite udp_mtu_suite;
+extern const struct test_suite udp_rma_suite;
 extern const struct test_suite udp_seal_suite;
 extern const struct test_suite udp_congestion_suite;
 extern const struct test_suite udp_address_suite;

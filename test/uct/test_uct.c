@@ -51,6 +51,7 @@ int main(int argc, char **argv)
                                                       &udp_send_suite,
                                                       &udp_loss_suite,
                                                       &udp_mtu_suite,
+                                                      &udp_rma_suite,
                                                       &udp_seal_suite,
                                                       &udp_congestion_suite,
                                                       &udp_address_suite,

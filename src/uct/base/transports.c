@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uct/base/transports.c - THE list of transports: the only place that names
  * them, their folders and build files aside. */
+#include "config.h"
+
 #include "uct/base/transports.h"
 
 #include <pthread.h>

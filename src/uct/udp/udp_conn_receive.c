@@ -165,7 +165,7 @@ static void receive_turn(struct udp_conn *conn, struct udp_held *held)
     switch (held->kind) {
     case UDP_KIND_AM:
         conn->has_first = true;
-    conn->env->ops->message(conn->env, conn, held->am_id, held, held->data,
+        conn->env->ops->message(conn->env, conn, held->am_id, held, held->data,
                                 held->length);
         break;
     case UDP_KIND_CHUNK:
@@ -251,7 +251,7 @@ static bool receive_act(struct udp_conn *conn, const struct udp_head *head,
     switch (head->kind) {
     case UDP_KIND_AM:
         conn->has_first = true;
-    conn->env->ops->message(conn->env, conn, head->am_id, NULL,
+        conn->env->ops->message(conn->env, conn, head->am_id, NULL,
                                 bytes + UDP_HEAD_BYTES,
                                 length - UDP_HEAD_BYTES);
         return true;

@@ -74,6 +74,7 @@ uint32_t udp_mtu_step(struct udp_mtu *mtu, uint64_t now_ns)
         return 0;
     }
     mtu->probe_bytes = mtu_next(mtu);
+    mtu->is_out      = false;
     return mtu->probe_bytes;
 }
 
@@ -83,6 +84,7 @@ void udp_mtu_sent(struct udp_mtu *mtu, uint32_t number, uint64_t now_ns,
     ucs_assert(mtu->probe_bytes != 0);
     mtu->probe_number = number;
     mtu->due_ns       = now_ns + wait_ns;
+    mtu->is_out       = true;
     ++mtu->try_count;
 }
 
@@ -95,7 +97,8 @@ void udp_mtu_refused(struct udp_mtu *mtu, uint64_t now_ns)
 
 bool udp_mtu_answered(struct udp_mtu *mtu, uint32_t number, uint64_t now_ns)
 {
-    if ((mtu->probe_bytes == 0) || (number != mtu->probe_number)) {
+    if ((mtu->probe_bytes == 0) || !mtu->is_out ||
+        (number != mtu->probe_number)) {
         return false;
     }
     mtu->good_bytes  = mtu->probe_bytes;

@@ -21,8 +21,9 @@ enum udp_mtu_limit {
     UDP_MTU_STEP_BYTES = 64, /* near enough */
 };
 
-#define UDP_MTU_AGAIN_NS (600 * 1000000000ull) /* RFC 8899: PMTU_RAISE_TIMER   \
-                                                */
+#define UDP_MTU_AGAIN_NS                                                       \
+    (600 * 1000000000ull) /* RFC 8899: PMTU_RAISE_TIMER                        \
+                           */
 
 /* good_bytes   arrived, and is used
  * bad_bytes    the shortest that did not; above the largest at first
@@ -33,6 +34,7 @@ struct udp_mtu {
     uint32_t probe_bytes, probe_number;
     uint32_t try_count;
     uint64_t due_ns;
+    bool     is_out; /* the probe went; probe_number is its */
 };
 
 /* @param largest_bytes  What the device carries; at least the base. */

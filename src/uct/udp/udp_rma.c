@@ -69,8 +69,13 @@ static bool rma_answer(struct udp_conn *conn, uint32_t operation,
 
 static bool rma_refuse(struct udp_conn *conn, uint32_t operation)
 {
+    bool is_told;
+
     udp_count(conn->env, UDP_COUNT_BAD_ACCESS);
-    return rma_answer(conn, operation, UCS_ERR_INVALID_ADDR, 0);
+    is_told = rma_answer(conn, operation, UCS_ERR_INVALID_ADDR, 0);
+    /* Now, before another packet says that the put arrived. */
+    (void)udp_conn_pump(conn, UDP_CREDIT_BYTES);
+    return is_told;
 }
 
 static bool rma_put(struct udp_conn *conn, const uint8_t *bytes, size_t length)
