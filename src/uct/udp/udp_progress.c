@@ -332,6 +332,9 @@ int udp_event_fd(struct uct_iface *iface)
     return udp_io_event_fd(udp_iface_of(iface)->io);
 }
 
+/* What is due that soon is not slept for. */
+enum { PROGRESS_AWAKE_NS = 1000 * 1000 };
+
 static bool progress_has_work(struct udp_iface *iface)
 {
     struct uct_ep *ep;
@@ -345,7 +348,8 @@ static bool progress_has_work(struct udp_iface *iface)
             return true;
         }
     }
-    return udp_env_deadline_ns(&iface->env) <= ucsi_clock_ns();
+    return udp_env_deadline_ns(&iface->env) <=
+           iface->env.now_ns + PROGRESS_AWAKE_NS;
 }
 
 ucs_status_t udp_arm(struct uct_iface *base)
@@ -354,6 +358,9 @@ ucs_status_t udp_arm(struct uct_iface *base)
     ucs_status_t      status;
 
     udp_enter(iface);
+    iface->env.now_ns = ucsi_clock_ns();
+    /* Who sleeps owes nobody anything. */
+    (void)udp_env_settle(&iface->env);
     status = progress_has_work(iface)
                  ? UCS_ERR_BUSY
                  : udp_io_arm(iface->io, udp_env_deadline_ns(&iface->env),
