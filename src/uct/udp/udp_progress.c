@@ -332,9 +332,6 @@ int udp_event_fd(struct uct_iface *iface)
     return udp_io_event_fd(udp_iface_of(iface)->io);
 }
 
-/* What is due that soon is not slept for. */
-enum { PROGRESS_AWAKE_NS = 1000 * 1000 };
-
 static bool progress_has_work(struct udp_iface *iface)
 {
     struct uct_ep *ep;
@@ -348,8 +345,7 @@ static bool progress_has_work(struct udp_iface *iface)
             return true;
         }
     }
-    return udp_env_deadline_ns(&iface->env) <=
-           iface->env.now_ns + PROGRESS_AWAKE_NS;
+    return udp_env_deadline_ns(&iface->env) <= iface->env.now_ns;
 }
 
 ucs_status_t udp_arm(struct uct_iface *base)
