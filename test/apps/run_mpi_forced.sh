@@ -5,6 +5,8 @@
 # protocol that carried none, or not all that it should, is a failure.
 #
 #   FORCED='put_0 get_0' run_mpi_forced.sh     only these rows
+#   FORCED_SCRIPTS=yes run_mpi_forced.sh       the other scripts, too: 2 minutes
+#                                              a row on an idle machine
 . "${srcdir:-$(dirname "$0")/../..}/test/apps/lib.sh"
 apps_need mpicc mpirun
 if [ "$APPS_LIBS" != ours ]; then
@@ -122,7 +124,7 @@ forced_row() {
         p2p__sendrecv p2p__alignment modes match__o
     forced_alone "$forced_name, contiguous"
     forced_check "any data" 60 2 types__both p2p__self p2p__buffered
-    if [ "$APPS_TIER" = campaign ]; then
+    if [ "${FORCED_SCRIPTS:-no}" = yes ]; then
         for script in run_mpi_check run_mpi_scenes run_mpi_threads run_mpi4py \
             run_hpcc run_netpipe; do
             forced_script $script
