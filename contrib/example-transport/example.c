@@ -83,11 +83,13 @@ static void example_devices(struct uct_device *devices, unsigned *count_p,
                             char *reason)
 {
     const char *text  = getenv("UCX_EXAMPLE_DEVICES");
-    unsigned    count = (text == NULL) ? 1 : (unsigned)atoi(text);
+    long        count = (text == NULL) ? 1 : strtol(text, NULL, 10);
     unsigned    room  = *count_p;
 
     (void)reason; /* there always is one */
-    *count_p = (count < 1) ? 1 : count;
+    *count_p = ((count < 1) || (count > EXAMPLE_DEVICE_COUNT_MAX)) ?
+                   1 :
+                   (unsigned)count;
     for (unsigned i = 0; (i < *count_p) && (i < room); ++i) {
         devices[i].transport = &example_transport;
         (void)snprintf(devices[i].name, sizeof(devices[i].name), "unix%u", i);

@@ -18,6 +18,7 @@ enum ucp_rndv_scheme {
     UCP_RNDV_SCHEME_SEND,
     UCP_RNDV_SCHEME_GET_PIPELINE, /* as GET */
     UCP_RNDV_SCHEME_RKEY_PTR,     /* as GET */
+    UCP_RNDV_SCHEME_SHARED,
 };
 
 /* One row each in config.c, where they are documented. */

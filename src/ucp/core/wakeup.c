@@ -129,8 +129,9 @@ ucs_status_t ucp_wakeup_arm(struct ucp_worker *worker)
         return UCS_ERR_INVALID_PARAM;
     }
     if (ucsi_eventfd_drain(worker->wakeup.signal_fd) ||
-        !ucs_list_is_empty(&worker->ended)) {
-        return UCS_ERR_BUSY; /* progress has endpoints to end */
+        !ucs_list_is_empty(&worker->ended) ||
+        !ucs_list_is_empty(&worker->shares)) {
+        return UCS_ERR_BUSY; /* endpoints to end, messages to read */
     }
     status = wakeup_set_alarm(worker);
     if (status != UCS_OK) {

@@ -4,7 +4,8 @@
 
 #include "ucp/core/worker.h"
 #include "ucp/proto/rails.h"
-#include "ucp/proto/rdma.h"
+#include "ucp/proto/rdma_piece.h"
+#include "ucp/proto/rdma_shared.h"
 #include "ucp/proto/wire.h"
 #include "ucp/tag/recv.h"
 #include "ucp/wireup/peer.h"
@@ -30,13 +31,6 @@ enum {
      * none has much to do when the others are done (guess). */
     FRAGMENT_SHARED_BYTES_MAX = 64 << 10,
 };
-
-/* On the message lane it may overtake: the peer knows that lane. */
-static unsigned fragment_flags(const struct fragment *fragment)
-{
-    return UCT_FLAG_PENDING |
-           ((fragment->lane == 0) ? UCT_FLAG_ANY_ORDER : 0u);
-}
 
 /* It is sent. */
 static void fragment_account(const struct fragment *fragment, size_t length)
@@ -77,7 +71,7 @@ static ucs_status_t fragment_send_bcopy(struct fragment *fragment)
                                  UCP_WIRE_FRAG_BYTES);
     packed = uct_ep_am_bcopy(lane, UCP_AM_FRAG, fragment_pack, fragment,
                              UCP_WIRE_FRAG_BYTES + fragment->room,
-                             fragment_flags(fragment) |
+                             UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER |
                                  UCT_FLAG_HEADER(UCP_WIRE_FRAG_BYTES));
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
@@ -123,7 +117,8 @@ static ucs_status_t fragment_send_zcopy(struct fragment *fragment)
     ucp_rndv_get(rndv);
     status = uct_ep_am_zcopy(rndv->ep->lanes[fragment->lane].uct_ep,
                              UCP_AM_FRAG, header, sizeof(header), iov, count,
-                             &piece->base, fragment_flags(fragment));
+                             &piece->base,
+                             UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER);
     if (status != UCS_INPROGRESS) {
         --rndv->in_flight; /* not the last one: the step holds another */
         ucs_mpool_put(piece);
@@ -155,6 +150,9 @@ bool ucp_fragment_is_ready(const struct ucp_rndv *rndv)
 {
     const struct ucp_extent *first = ucp_extents_first(&rndv->asked);
 
+    if ((first == NULL) && !(rndv->flags & UCP_RNDV_IS_RECV)) {
+        return ucp_share_is_open(rndv->share);
+    }
     /* What was asked for before, and comes later, has to go first? */
     return (first != NULL) && !(rndv->flags & UCP_RNDV_IS_RECV) &&
            (ucp_dt_iter_can_seek(&rndv->req->dt) ||
@@ -180,20 +178,23 @@ static uint32_t fragment_lanes(struct ucp_rndv *rndv)
     return rndv->by_rdma.lanes;
 }
 
-/* Send the next fragment over a lane. */
-static ucs_status_t fragment_send(struct ucp_rndv *rndv, unsigned lane)
+/* Send the beginning of an extent over a lane. */
+static ucs_status_t fragment_send(struct ucp_rndv         *rndv,
+                                  const struct ucp_extent *extent,
+                                  unsigned                 lane)
 {
-    const struct ucp_extent *first    = ucp_extents_first(&rndv->asked);
-    size_t                   room     = first->end - first->offset;
-    struct fragment          fragment = {
-                 .rndv = rndv, .lane = lane, .offset = first->offset, .room = room};
-    ucs_status_t status = ucp_peer_announce_rail(rndv->ep, lane);
+    struct fragment fragment = {.rndv   = rndv,
+                                .lane   = lane,
+                                .offset = extent->offset,
+                                .room   = extent->end - extent->offset};
+    ucs_status_t    status   = ucp_peer_announce_rail(rndv->ep, lane);
 
     if (status != UCS_OK) {
         return status;
     }
     if (rndv->by_rdma.lanes != (UINT32_C(1) << lane)) {
-        fragment.room = ucs_min(room, (size_t)FRAGMENT_SHARED_BYTES_MAX);
+        fragment.room =
+            ucs_min(fragment.room, (size_t)FRAGMENT_SHARED_BYTES_MAX);
     }
     return fragment_uses_zcopy(&fragment) ? fragment_send_zcopy(&fragment) :
                                             fragment_send_bcopy(&fragment);
@@ -201,18 +202,23 @@ static ucs_status_t fragment_send(struct ucp_rndv *rndv, unsigned lane)
 
 ucs_status_t ucp_fragment_step(struct ucp_rndv *rndv)
 {
-    ucs_status_t status = UCS_ERR_WOULD_BLOCK;
-    uint32_t     lanes;
-    unsigned     lane;
+    ucs_status_t             status = UCS_ERR_WOULD_BLOCK;
+    const struct ucp_extent *first;
+    uint32_t                 lanes;
+    unsigned                 lane;
 
-    if (!ucp_fragment_is_ready(rndv)) {
+    if (ucp_share_is_open(rndv->share)) {
+        ucp_share_claim(rndv);
+    }
+    first = ucp_extents_first(&rndv->asked);
+    if ((first == NULL) || !ucp_fragment_is_ready(rndv)) {
         return UCS_OK;
     }
     lanes = fragment_lanes(rndv);
     while ((lanes != 0) && (status == UCS_ERR_WOULD_BLOCK)) {
         lane   = ucp_rails_next(rndv->ep->config->lanes, lanes, UCP_RAIL_SEND,
                                 rndv->by_rdma.lane_bytes);
-        status = fragment_send(rndv, lane);
+        status = fragment_send(rndv, first, lane);
         lanes &= ~(UINT32_C(1) << lane);
     }
     if (status == UCS_OK) {
@@ -271,15 +277,17 @@ static ucs_status_t fragment_receive_ack(void *arg, struct uct_source *source,
 
     (void)flags;
     if (!ucp_wire_ack_decode(data, length, &ack)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "an ACK");
         return UCS_OK;
     }
     rndv = ucp_rndv_answered(worker, source->user, ack.sender_id);
     if (rndv == NULL) {
         return UCS_OK;
     }
-    if (!fragment_may_ask(rndv, &ack)) {
-        ++worker->bad_ids; /* not what we sent */
+    if (!fragment_may_ask(rndv, &ack) ||
+        ((ack.flags & UCP_WIRE_ACK_SHARED) &&
+         !ucp_share_begin(rndv, ack.offset, ack.length))) {
+        ucp_worker_drop(worker, source->user, "an ACK");
         return UCS_OK;
     }
     ucp_rndv_get(rndv);
@@ -287,7 +295,10 @@ static ucs_status_t fragment_receive_ack(void *arg, struct uct_source *source,
     if (ack.flags & UCP_WIRE_ACK_REFUSED) {
         rndv->ep->refused |= (uint8_t)(1u << rndv->kind);
     }
-    if (ack.length > 0) {
+    if (ack.flags & UCP_WIRE_ACK_SHARED) {
+        rndv->peer_id = ack.receiver_id;
+        ucp_rndv_submit(rndv);
+    } else if (ack.length > 0) {
         fragment_grant(rndv, &ack);
     }
     ucp_rndv_put(rndv);
@@ -398,6 +409,24 @@ void ucp_fragment_want(struct ucp_rndv *rndv, size_t offset, size_t end)
     fragment_ask(rndv);
 }
 
+void ucp_fragment_share(struct ucp_rndv *rndv, size_t offset, size_t end)
+{
+    const struct ucp_wire_ack ack = {
+        .sender_id   = rndv->peer_id,
+        .receiver_id = rndv->req->recv.id,
+        .offset      = offset,
+        .length      = end - offset,
+        .flags       = UCP_WIRE_ACK_SHARED,
+    };
+    ucs_status_t status = ucp_extents_add(&rndv->asked, offset, end);
+
+    if (status != UCS_OK) {
+        ucp_rndv_give_up(rndv, status);
+        return;
+    }
+    fragment_send_ack(rndv->ep, &ack);
+}
+
 /* Did we ask for that, and did it not come? */
 static bool fragment_is_asked(const struct ucp_rndv       *rndv,
                               const struct ucp_wire_piece *wire, size_t length)
@@ -420,6 +449,7 @@ static void fragment_accept(struct ucp_rndv *rndv, size_t offset,
     ucp_worker_count(rndv->ep->worker, UCP_COUNT_FRAGMENT_IN, length);
     (void)ucp_tag_recv_piece(rndv->req, offset, data, length);
     fragment_ask(rndv);
+    ucp_rdma_get_check_end(rndv);
 }
 
 static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
@@ -431,7 +461,7 @@ static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
 
     (void)flags;
     if (!ucp_wire_piece_decode(data, length, &wire)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a FRAG");
         return UCS_OK;
     }
     rndv = ucp_rndv_receiving(worker, source->user, wire.id);
@@ -440,7 +470,7 @@ static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
     }
     length -= UCP_WIRE_FRAG_BYTES;
     if (!fragment_is_asked(rndv, &wire, length)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a FRAG");
         return UCS_OK;
     }
     ucp_rndv_get(rndv);

@@ -21,6 +21,9 @@
  * message up: hold it. */
 void ucp_fragment_want(struct ucp_rndv *rndv, size_t offset, size_t end);
 
+/* R: let S send what it claims of [offset, end). May give up, as above. */
+void ucp_fragment_share(struct ucp_rndv *rndv, size_t offset, size_t end);
+
 /* R: say that everything is here: all [length] bytes came with the start. */
 void ucp_fragment_ask_nothing(struct ucp_ep *ep, uint64_t sender_id,
                               size_t length);

@@ -32,6 +32,11 @@ enum ucp_rdma_op {
 
 /* ---- choosing ---- */
 
+/* What keys cost both ends beyond messages and operations: a registration,
+ * objects, packing and unpacking. Measured over `self`: 0.63 us in all for a
+ * message of 8 bytes by get, 0.10 us in one fragment. */
+static const double ucp_rdma_keys_s = 0.5e-6;
+
 /* The lanes of a query that can, as bits; 0: none. */
 uint32_t ucp_rdma_query_lanes(const struct ucp_query *query,
                               enum ucp_rdma_op        op);

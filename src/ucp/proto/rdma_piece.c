@@ -238,7 +238,7 @@ static ucs_status_t fin_receive(void *arg, struct uct_source *source,
 
     (void)flags;
     if (!ucp_wire_fin_decode(data, length, &fin)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a FIN");
         return UCS_OK;
     }
     req = ucp_worker_request_of_id(worker, source->user, fin.id);

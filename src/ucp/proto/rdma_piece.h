@@ -72,6 +72,9 @@ void ucp_rdma_send_fin(struct ucp_ep *ep, const struct ucp_wire_fin *fin);
 ucs_status_t ucp_rdma_get_step(struct ucp_rndv *rndv);
 ucs_status_t ucp_rdma_put_step(struct ucp_rndv *rndv);
 
+/* R: all is read, or failed: tell the sender how much it need not send. */
+void ucp_rdma_get_check_end(struct ucp_rndv *rndv);
+
 /* A FIN for what was read, at S; for what was granted, at R. */
 void ucp_rdma_get_fin(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin);
 void ucp_rdma_grant_fin(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin);

@@ -8,6 +8,7 @@
 
 #include "ucp/core/worker.h"
 #include "ucp/proto/fragment.h"
+#include "ucp/proto/rdma_shared.h"
 
 /* A piece is read or written, or could not be: then it comes as fragments. */
 static void rdma_piece_over(struct ucp_piece *piece, ucs_status_t status)
@@ -41,12 +42,14 @@ void ucp_rdma_get(struct ucp_rndv *rndv, uint32_t lanes, size_t offset,
     ucp_rndv_submit(rndv);
 }
 
-/* All is read, or failed: tell the sender how much it need not send. */
-static void get_check_end(struct ucp_rndv *rndv)
+void ucp_rdma_get_check_end(struct ucp_rndv *rndv)
 {
     struct ucp_wire_fin fin = {.id     = rndv->peer_id,
                                .length = rndv->by_rdma.read};
 
+    if ((rndv->share != NULL) && (rndv->req->recv.remaining > 0)) {
+        return; /* there may be more to read */
+    }
     if ((rndv->by_rdma.count == 0) && (fin.length > 0) &&
         (rndv->rdma.offset == rndv->rdma.end) && !ucp_rndv_is_over(rndv)) {
         rndv->by_rdma.read = 0;
@@ -58,12 +61,18 @@ static void get_over(struct ucp_piece *piece, ucs_status_t status)
 {
     struct ucp_rndv *rndv = piece->rndv;
 
+    if ((rndv->share != NULL) && !ucp_share_is_valid(rndv->share)) {
+        status = UCS_ERR_CANCELED; /* S has let go of its buffer meanwhile */
+    }
+    if ((rndv->share != NULL) && (status != UCS_OK)) {
+        rndv->share->is_open = false;
+    }
     if (status == UCS_OK) {
         rndv->by_rdma.read += piece->length;
         ucp_worker_count(rndv->ep->worker, UCP_COUNT_GET_IN, piece->length);
     }
     rdma_piece_over(piece, status);
-    get_check_end(rndv);
+    ucp_rdma_get_check_end(rndv);
 }
 
 static void get_done(struct uct_req *self)
@@ -219,7 +228,7 @@ void ucp_rdma_grant_fin(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin)
     struct ucp_piece *piece = grant_find(rndv, fin);
 
     if (piece == NULL) {
-        ++rndv->ep->worker->bad_ids;
+        ucp_worker_drop(rndv->ep->worker, rndv->ep, "a FIN");
         return;
     }
     ucs_list_remove(&piece->link);

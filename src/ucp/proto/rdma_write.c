@@ -8,6 +8,7 @@
 #include "ucp/proto/rdma_piece.h"
 
 #include "ucp/core/worker.h"
+#include "ucp/proto/rdma_shared.h"
 
 /* R may ask for what could not be written. */
 static void put_back(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin)
@@ -262,7 +263,7 @@ ucs_status_t ucp_rdma_put_receive(void *arg, struct uct_source *source,
 
     (void)flags;
     if (!ucp_wire_put_decode(data, length, &put)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a PUT");
         return UCS_OK;
     }
     rndv = ucp_rndv_answered(worker, source->user, put.sender_id);
@@ -270,7 +271,7 @@ ucs_status_t ucp_rdma_put_receive(void *arg, struct uct_source *source,
         return UCS_OK;
     }
     if (!put_may(rndv, &put) || !put_read(rndv, &put, &shown, &layout)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a PUT");
         return UCS_OK;
     }
     ucp_rndv_get(rndv);
@@ -285,15 +286,19 @@ void ucp_rdma_get_fin(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin)
     struct ucp_worker *worker = rndv->ep->worker;
 
     /* It comes once: what could not be read is asked for as fragments. */
-    if ((rndv->kind != UCP_RNDV_GET) || (fin->status != UCS_OK) ||
+    if (((rndv->kind != UCP_RNDV_GET) && (rndv->kind != UCP_RNDV_SHARED)) ||
+        (fin->status != UCS_OK) ||
         (fin->length == 0) || (rndv->by_rdma.read > 0) ||
         (fin->length > rndv->unasked.bytes)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, rndv->ep, "a FIN");
         return;
     }
     ucp_rndv_get(rndv);
     ucp_rndv_match(rndv);
     rndv->by_rdma.read = fin->length;
+    if (rndv->share != NULL) {
+        rndv->share->is_open = false; /* nothing is left to claim */
+    }
     ucp_worker_count(worker, UCP_COUNT_GET_OUT, fin->length);
     ucp_rndv_put(rndv);
 }

@@ -7,6 +7,7 @@
 #include "ucp/proto/eager.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/proto/rdma.h"
+#include "ucp/proto/rdma_shared.h"
 #include "ucp/proto/wire.h"
 #include "ucp/tag/recv.h"
 #include "ucp/tag/unexpected.h"
@@ -23,44 +24,61 @@ static struct rndv_state *rndv_state(struct ucp_request *req)
     return (struct rndv_state *)(void *)req->send.state;
 }
 
+enum { RNDV_POOL_COUNT = 4 };
+
+/* The pools of a worker, and what they hold. */
+static void rndv_pools(struct ucp_worker *worker,
+                       struct ucs_mpool **pools /* [RNDV_POOL_COUNT] */)
+{
+    pools[0] = &worker->rndvs;
+    pools[1] = &worker->pieces;
+    pools[2] = &worker->extents;
+    pools[3] = &worker->share_pool;
+}
+
+static void rndv_pools_cleanup(struct ucp_worker *worker, unsigned count)
+{
+    struct ucs_mpool *pools[RNDV_POOL_COUNT];
+
+    rndv_pools(worker, pools);
+    while (count-- > 0) {
+        ucsi_mpool_cleanup(pools[count], false);
+    }
+}
+
 ucs_status_t ucp_rndv_pools_init(struct ucp_worker *worker)
 {
-    struct ucs_mpool_params params = {
-        .name          = "rendezvous",
-        .element_bytes = sizeof(struct ucp_rndv),
-        .chunk_count   = 32,
+    static const struct ucs_mpool_params params[RNDV_POOL_COUNT] = {
+        {.name          = "rendezvous",
+         .element_bytes = sizeof(struct ucp_rndv),
+         .chunk_count   = 32},
+        {.name          = "rendezvous pieces",
+         .element_bytes = sizeof(struct ucp_piece),
+         .chunk_count   = 32},
+        {.name          = "rendezvous extents",
+         .element_bytes = sizeof(struct ucp_extent),
+         .chunk_count   = 32},
+        {.name          = "rendezvous shares",
+         .element_bytes = sizeof(struct ucp_share),
+         .chunk_count   = 32},
     };
-    ucs_status_t status = ucsi_mpool_init(&worker->rndvs, &params);
+    struct ucs_mpool *pools[RNDV_POOL_COUNT];
+    ucs_status_t      status;
 
-    if (status != UCS_OK) {
-        return status;
-    }
-    params.name          = "rendezvous pieces";
-    params.element_bytes = sizeof(struct ucp_piece);
-    status               = ucsi_mpool_init(&worker->pieces, &params);
-    if (status != UCS_OK) {
-        goto cleanup_rndvs;
-    }
-    params.name          = "rendezvous extents";
-    params.element_bytes = sizeof(struct ucp_extent);
-    status               = ucsi_mpool_init(&worker->extents, &params);
-    if (status != UCS_OK) {
-        goto cleanup_pieces;
+    rndv_pools(worker, pools);
+    for (unsigned i = 0; i < RNDV_POOL_COUNT; ++i) {
+        status = ucsi_mpool_init(pools[i], &params[i]);
+        if (status != UCS_OK) {
+            rndv_pools_cleanup(worker, i);
+            return status;
+        }
     }
     return UCS_OK;
-
-cleanup_pieces:
-    ucsi_mpool_cleanup(&worker->pieces, false);
-cleanup_rndvs:
-    ucsi_mpool_cleanup(&worker->rndvs, false);
-    return status;
 }
 
 void ucp_rndv_pools_cleanup(struct ucp_worker *worker)
 {
-    ucsi_mpool_cleanup(&worker->extents, false);
-    ucsi_mpool_cleanup(&worker->pieces, false);
-    ucsi_mpool_cleanup(&worker->rndvs, false);
+    rndv_pools_cleanup(worker, RNDV_POOL_COUNT);
 }
 
 /* ---- the object ---- */
@@ -115,6 +133,9 @@ struct ucp_rndv *ucp_rndv_create(struct ucp_request *req, struct ucp_ep *ep)
 
 void ucp_rndv_destroy(struct ucp_rndv *rndv)
 {
+    if (rndv->share != NULL) {
+        ucp_share_destroy(rndv->share);
+    }
     ucp_rdma_drop(rndv);
     ucp_rdma_cleanup(rndv);
     ucp_extents_cleanup(&rndv->unasked);
@@ -399,7 +420,7 @@ struct ucp_rndv *ucp_rndv_answered(struct ucp_worker *worker,
 
     if ((req == NULL) || (req->flags & UCP_REQUEST_TAG_RECV) ||
         !(rndv_state(req)->rndv->flags & UCP_RNDV_ASKED)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, ep, "an answer");
         return NULL;
     }
     rndv = rndv_state(req)->rndv;

@@ -32,12 +32,15 @@ struct ucp_arrival;
 struct ucp_reg;
 struct ucp_regs;
 struct ucp_layout;
+struct ucp_share;
+
 /* How a message goes on after its start; the numbers are on the wire. */
 enum ucp_rndv_kind {
     UCP_RNDV_SEND     = 0, /* pipeline_send.c: any receiver can */
     UCP_RNDV_PUT      = 1,
     UCP_RNDV_GET      = 2,
     UCP_RNDV_PIPELINE = 3,
+    UCP_RNDV_SHARED   = 4,
     UCP_RNDV_KIND_COUNT
 };
 
@@ -90,7 +93,8 @@ struct ucp_rdma {
  * in_flight  pieces that a transport has, and functions that use this object
  * status     how the request ends when UCP_RNDV_OVER is set
  * unasked, asked  see above
- * rdma       R: what no piece covers yet; by_rdma: rdma.h */
+ * rdma       R: what no piece covers yet; by_rdma: rdma.h
+ * share      both ends move it (rdma_shared.h), or NULL */
 struct ucp_rndv {
     struct ucp_bulk     bulk;
     struct ucp_request *req;
@@ -104,6 +108,7 @@ struct ucp_rndv {
     struct ucp_extents  asked;
     struct ucp_range    rdma;
     struct ucp_rdma     by_rdma;
+    struct ucp_share   *share;
 };
 
 /* A part of a message that a transport has, or that waits for one.
@@ -135,7 +140,6 @@ void ucp_rndv_destroy(struct ucp_rndv *rndv);
 /* Tell the peer, if any, that the message is given up. */
 void ucp_rndv_send_abort(struct ucp_ep *ep, uint64_t id,
                          enum ucp_wire_side side, ucs_status_t status);
-
 /* How a sender starts.
  * head             [head_bytes], NULL when 0
  * first_bytes_max  of data in the start */
@@ -179,7 +183,6 @@ struct ucp_rndv *ucp_rndv_answered(struct ucp_worker *worker,
 
 /* S: the answer is a good one; flushes wait for this message now. */
 void ucp_rndv_match(struct ucp_rndv *rndv);
-
 /* R: find who a message is for. @return NULL, counted. */
 struct ucp_rndv *ucp_rndv_receiving(struct ucp_worker *worker,
                                     const struct ucp_ep *ep, uint64_t id);
@@ -206,14 +209,13 @@ static inline size_t ucp_rndv_unclaimed(const struct ucp_rndv *rndv)
 {
     return rndv->unasked.bytes - rndv->by_rdma.read;
 }
-
 /* Bulk work is ready. */
 static inline void ucp_rndv_submit(struct ucp_rndv *rndv)
 {
     ucp_ep_submit_bulk(rndv->ep, &rndv->bulk);
 }
 
-/* The first size that may ask first; false: none may. */
+/* The first size that may ask first. */
 bool ucp_rndv_bytes_first(const struct ucp_query *query, size_t *first_p);
 
 /* Does the query's UCX_RNDV_SCHEME allow this kind? */
@@ -236,7 +238,6 @@ UCS_MUST_USE ucs_status_t ucp_rndv_fall_back(struct ucp_request *req);
 
 /* Protocol 4, what the others fall back to. */
 extern const struct ucp_proto ucp_pipeline_send_proto;
-
 /* The handlers of RNDV, RGET and ABORT. */
 extern const struct ucp_handler ucp_rndv_handlers[];
 
