@@ -82,12 +82,14 @@ static void check_walk(const struct stage *stage, struct ucp_layout *layout,
         ck_assert_uint_gt(done, 0);
         for (unsigned i = 0; i < count; ++i) {
             ck_assert_ptr_nonnull(remote[i].rkey);
-            for (size_t at = 0; at < remote[i].length; ++at) {
-                ck_assert_uint_eq(remote[i].address + at,
-                                  (uintptr_t)stage->layout.memory +
-                                      stage->layout.where[range.offset]);
-                ++range.offset;
-            }
+            /* A piece is in one block: its ends say it. */
+            ck_assert_uint_eq(remote[i].address,
+                              (uintptr_t)stage->layout.memory +
+                                  stage->layout.where[range.offset]);
+            range.offset += remote[i].length;
+            ck_assert_uint_eq(remote[i].address + remote[i].length - 1,
+                              (uintptr_t)stage->layout.memory +
+                                  stage->layout.where[range.offset - 1]);
         }
     }
     ck_assert_uint_eq(range.offset, range.end);
@@ -102,16 +104,16 @@ static void walk__from_any_place(const struct test_param *param)
 
     (void)param;
     stage_open(&stage);
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < 30; ++round) {
         layout_draw(&stage.layout, classes[round % 3],
-                    1 + test_random_below(20000));
+                    1 + test_random_below(3000));
         stage_show(&stage, BYTES_MAX);
         ck_assert_uint_gt(stage.size_bytes, 0);
         ck_assert_int_eq(
             stage_read(&stage, stage.bytes, stage.size_bytes, &layout), UCS_OK);
         ck_assert_uint_eq(layout->range.end, stage.end);
         ck_assert_uint_eq(layout->lanes, 1);
-        for (int walk = 0; walk < 10; ++walk) {
+        for (int walk = 0; walk < 5; ++walk) {
             struct ucp_range range = {.offset = test_random_below(stage.end)};
 
             range.end =
