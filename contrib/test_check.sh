@@ -25,6 +25,8 @@ check:
 	then exit 0; fi; . ${0%/*}/tests
 print-suites:
 	@echo one
+distcheck:
+	@true
 MAKEFILE
 CONFIGURE
 chmod +x "$work/autogen.sh" "$work/configure"
@@ -77,6 +79,16 @@ FAKE_AUTOGEN=1 expect autogen__fails_and_stops 1 '0 passed, 1 failed' \
     autogen release <<<'exit 0'
 grep -q build-release "$work/out" && { echo "FAIL  went on after autogen"
                                        failed=$((failed + 1)); }
+expect need__builds_first 0 '2 passed, 0 failed' distcheck </dev/null
+if ! grep -Eq '^build-release +1 +0 +[0-9]+$' "$work/out" ||
+    ! grep -Eq '^distcheck +1 +0 +[0-9]+$' "$work/build-check/logs/summary.txt"
+then
+    echo "FAIL  summary__has_a_row_for_each_step"
+    failed=$((failed + 1))
+else
+    echo "ok    summary__has_a_row_for_each_step"
+    passed=$((passed + 1))
+fi
 expect argument__unknown 2 '             CHECK_SEEDS, FUZZ_SECONDS  how long a campaign is' \
     no_such_step </dev/null
 

@@ -17,6 +17,8 @@
     __attribute__((format(printf, _format_index, _first_index)))
 #define UCS_NORETURN __attribute__((noreturn))
 #define UCS_UNUSED __attribute__((unused))
+/* Called when the library is unloaded, or the process ends. */
+#define UCS_AT_UNLOAD __attribute__((destructor))
 /* Rare: kept out of the way of everything else, and small. */
 #define UCS_NOINLINE __attribute__((noinline, cold))
 /* The second most frequent case: a function of its own only so that the most

@@ -3,7 +3,7 @@
  *
  * Must not use anything that logs itself, and must not allocate: it is
  * called when memory is short. The file is opened once, at the first line
- * that is written, and stays open until the process ends. */
+ * that is written, and stays open until the library is unloaded. */
 #include "ucs/log.h"
 
 #include <errno.h>
@@ -251,6 +251,12 @@ void ucsi_log_close(void)
     }
 }
 
+/* Who loads and unloads us again and again keeps no file of ours. */
+static UCS_AT_UNLOAD void log_unload(void)
+{
+    ucsi_log_close();
+}
+
 static void log_write(int fd, const struct log_line *line)
 {
     const char *bytes = line->bytes;
@@ -357,9 +363,13 @@ void ucsi_log_repeated(uint64_t hidden_count, ucs_log_level_t level,
     va_end(args);
 }
 
-ucs_status_t ucsi_no_memory(const char *what, size_t size_bytes)
+ucs_status_t ucsi_no_memory_at(const char *file, unsigned line,
+                               const char *what, size_t size_bytes)
 {
-    ucs_error("out of memory: %s of %zu bytes", what, size_bytes);
+    if (ucs_log_is_enabled(UCS_LOG_LEVEL_ERROR)) {
+        ucsi_log(UCS_LOG_LEVEL_ERROR, file, line,
+                 "out of memory: %s of %zu bytes", what, size_bytes);
+    }
     return UCS_ERR_NO_MEMORY;
 }
 

@@ -80,7 +80,10 @@ UCS_EXPORT bool ucsi_log_check(ucs_log_level_t level);
 /* The one line that says that memory is short, at the place that noticed.
  * @param what  For what it was, "a worker".
  * @return UCS_ERR_NO_MEMORY. */
-UCS_EXPORT ucs_status_t ucsi_no_memory(const char *what, size_t size_bytes);
+UCS_EXPORT ucs_status_t ucsi_no_memory_at(const char *file, unsigned line,
+                                          const char *what, size_t size_bytes);
+#define ucsi_no_memory(_what, _size_bytes)                                     \
+    ucsi_no_memory_at(__FILE__, __LINE__, (_what), (_size_bytes))
 
 /* Change the level for the whole process. */
 UCS_EXPORT void ucsi_log_set_level(ucs_log_level_t level);

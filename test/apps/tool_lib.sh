@@ -42,7 +42,7 @@ finish() {
 # run COMMAND...: output in out and err, exit code in $code; bounded.
 run() {
     code=0
-    timeout -k 5 "${TOOL_TIMEOUT:-60}" "$@" >"$tool_work/out" \
+    timeout -k 5 "${TOOL_TIMEOUT:-300}" "$@" >"$tool_work/out" \
         2>"$tool_work/err" </dev/null || code=$?
 }
 

@@ -37,6 +37,18 @@ expect "walk and verify" 2 err 'exclude'
 perf --sizes 8 --test lat --procs 6
 expect "six processes" 0 out '4 more processes asleep'
 
+# a progress line for who looks on, not into files; on a terminal made here
+if [ -n "$python" ]; then
+    # shellcheck disable=SC2086
+    run "$python" -c 'import pty, sys
+sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$tool_causeway" perf $short \
+        --sizes 1,2,4,8,16 --test lat
+    expect "progress on a terminal" 0 out '\[5 of 5\] lat 16'
+    perf --sizes 1,2,4,8,16 --test lat
+    expect "no progress into a file" 0 out '^ +16 '
+    ! grep -q ' of 5\]' "$tool_work/err" || notok "no progress" "there is"
+fi
+
 # what other programs read
 if [ -z "$python" ]; then
     skip "CSV and JSON" "no python3"
@@ -51,8 +63,26 @@ else
     expect "JSON" 0 out '^4 rows'
 fi
 
+# only the public API: the same program runs on Debian's UCX
+standard=$(/sbin/ldconfig -p 2>/dev/null |
+    sed -n 's/^[[:space:]]*libucp\.so\.0 .*=> //p' | head -n 1)
+program=$(dirname "$tool_causeway")/.libs/causeway
+if [ -z "$standard" ] || [ ! -x "$program" ]; then
+    skip "the same program on UCX" "no libucp.so.0 of the system, or installed"
+elif [ -n "${CAUSEWAY_SANITIZER#no}" ]; then
+    skip "the same program on UCX" "a sanitizer would judge UCX"
+else
+    # shellcheck disable=SC2086
+    run env LD_LIBRARY_PATH="${standard%/*}" "$program" perf $short \
+        --sizes 8,64k --test lat,bw --verify
+    expect "the same program on UCX" 0 out \
+        "^causeway perf .* \((/usr)?${standard%/*}/libucp"
+    expect "the same program on UCX, data" 0 out '^ +64k '
+fi
+
 # two commands, over TCP
-"$tool_causeway" perf --listen 127.0.0.1:0 --timeout 20 \
+: >"$tool_work/server"
+"$tool_causeway" perf --listen 127.0.0.1:0 --timeout 200 \
     2>"$tool_work/server" &
 server=$!
 tries=0
@@ -78,13 +108,14 @@ fi
 compile corrupt.so -shared -fPIC "${UCP_HEADERS:--I$srcdir/src}" \
     "$tool_src/tool_corrupt.c" -ldl
 preload=$tool_work/corrupt.so
-# damage HOW NAME REGEX WORD...
+# damage HOW NAME REGEX WORD...: a busy machine is no hanging process
+patience=100
 damage() {
     how=$1 name=$2 regex=$3
     shift 3
     # shellcheck disable=SC2086
     run env TOOL_CORRUPT="$how" LD_PRELOAD="$preload" \
-        "$tool_causeway" perf $short --timeout 2 "$@"
+        "$tool_causeway" perf $short --timeout $patience "$@"
     expect "$name" 1 err "$regex"
 }
 damage flip:1000:100 "a flipped bit" \
@@ -104,6 +135,7 @@ damage flip:8:12016 "a flipped bit in the measured loop" \
     --sizes 8 --test lat --verify --iterations 5000
 damage kill:8:500 "the other process ends" 'is gone' --sizes 8 --test lat \
     --iterations 2000
+patience=2
 damage hang:8:500 "a process hangs" 'no end .see --timeout' \
     --sizes 8 --test lat --iterations 2000
 # the same without --verify is not noticed: so it is --verify that did

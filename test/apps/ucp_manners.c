@@ -263,13 +263,20 @@ static void look_at_nothing(void *arg)
     (void)arg;
 }
 
-/* Loaded, used and unloaded again and again: nothing piles up. The last of
+/* Loaded, used and unloaded again and again, while it writes its log to a
+ * file: nothing piles up, the file is closed with the library. The last of
  * `library` has been closed. */
 static void reload(void)
 {
-    int maps = 0;
-    int fds  = 0;
+    char        log[] = "/tmp/ucp_manners_XXXXXX";
+    int         maps  = 0;
+    int         fds, file = mkstemp(log);
+    struct stat written = {.st_size = 0};
 
+    uu_check(file >= 0, "mkstemp");
+    setenv("UCX_LOG_FILE", log, 1);
+    setenv("UCX_LOG_LEVEL", "debug", 1);
+    fds = count_entries("/proc/self/fd", NULL, 0);
     for (int i = 0; i < RELOADS; i++) {
         void *library = dlopen("libucp.so.0", RTLD_NOW | RTLD_LOCAL);
 
@@ -281,13 +288,17 @@ static void reload(void)
         dlclose(library);
         if (i == 0) {
             maps = mapping_count();
-            fds  = count_entries("/proc/self/fd", NULL, 0);
         }
     }
+    uu_check(fstat(file, &written) == 0 && written.st_size > 0,
+             "nothing was written to UCX_LOG_FILE");
     uu_check(mapping_count() <= maps + 2, "%d mappings, then %d", maps,
              mapping_count());
     uu_check(count_entries("/proc/self/fd", NULL, 0) <= fds,
-             "%d descriptors, then more", fds);
+             "%d descriptors, then %d", fds,
+             count_entries("/proc/self/fd", NULL, 0));
+    close(file);
+    unlink(log);
 }
 
 int main(void)

@@ -5,6 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+void sim_flow_ready(struct load_flow *flow)
+{
+    if (!flow->may_send) {
+        flow->may_send = true;
+        ucs_list_add_tail(&flow->load->hosts[flow->from].sending,
+                          &flow->send_link);
+    }
+    if (!flow->may_receive) {
+        flow->may_receive = true;
+        ucs_list_add_tail(&flow->load->hosts[flow->to].receiving,
+                          &flow->receive_link);
+    }
+}
+
 static uint64_t message_key(const struct load_flow *flow, unsigned number)
 {
     struct sim_random random = {.state = flow->load->plan->seed ^
@@ -114,6 +128,7 @@ static void op_finish_send(struct load_op *op, ucs_status_t status)
     } else if (flow->status == UCS_OK) {
         flow->status = status;
     }
+    sim_flow_ready(flow);
     sim_op_free(op);
 }
 
@@ -128,6 +143,7 @@ static void op_finish_receive(struct load_op *op, ucs_status_t status,
         check_received(op, status, length);
         ++flow->received;
     }
+    sim_flow_ready(flow);
     sim_op_free(op);
 }
 

@@ -11,9 +11,11 @@ struct sim_load;
 
 /* sent, received  completed; *_begun: started
  * status          of the sender's endpoint
- * is_over         nothing more is to be expected of it */
+ * *_link          in the list of its host while something can be begun */
 struct load_flow {
     struct sim_load *load;
+    struct ucs_list  send_link, receive_link;
+    bool             may_send, may_receive;
     unsigned         from, to, from_life, to_life;
     uint32_t         id;
     unsigned         count, send_begun, sent, receive_begun, received;
@@ -40,6 +42,11 @@ struct load_end {
     void            *closing;
 };
 
+/* Flows of a host that can go on. */
+struct load_host {
+    struct ucs_list sending, receiving;
+};
+
 struct load_fault {
     struct sim_event        event;
     struct sim_load        *load;
@@ -50,10 +57,12 @@ struct sim_load {
     struct sim_world       world;
     const struct sim_plan *plan;
     struct load_flow     **flows;
-    unsigned               flow_count;
+    unsigned               flow_count, over_count; /* the first are over */
+    struct load_host      *hosts;
     struct load_end       *ends; /* [host_count * host_count] */
     struct ucs_list        ops;
     struct load_fault      faults[SIM_FAULT_COUNT_MAX];
+    struct load_fault      verdicts[SIM_FAULT_COUNT_MAX];
     uint64_t               begin_ns;
 };
 
@@ -62,6 +71,9 @@ static inline struct load_end *load_end(struct sim_load *load, unsigned host,
 {
     return &load->ends[host * load->plan->host_count + peer];
 }
+
+/* Something changed: let its host look whether it can go on. */
+void sim_flow_ready(struct load_flow *flow);
 
 /* Begin the next message, or the next receive; the call checks what came. */
 void sim_flow_send(struct load_flow *flow, ucp_ep_h ep);

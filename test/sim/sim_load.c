@@ -10,12 +10,14 @@
 #include "ucs/clock.h"
 
 enum {
-    LOAD_POSTED_MAX = 4,    /* receives of a flow that wait at a time */
-    LOAD_LIMIT_S    = 600,  /* virtual: longer is a hang */
-    LOAD_SLACK_MS   = 1500, /* beyond the bound, for the last look */
+    LOAD_POSTED_MAX = 4,   /* receives of a flow that wait at a time */
+    LOAD_LIMIT_S    = 600, /* virtual: longer is a hang */
     LOAD_IDLE_TRIPS = 10,
     LOAD_TICK_MS    = 1, /* of timers: a trip counts as so much at least */
 };
+
+/* Beyond the bound, for the last look. */
+#define LOAD_SLACK_NS (UINT64_C(1500) * UCS_NS_PER_MS)
 
 /* ---- Hosts ---- */
 
@@ -35,31 +37,51 @@ static void end_failed(void *arg, ucp_ep_h ep, ucs_status_t status)
     end->status = status;
 }
 
+/* @return was anything begun? */
+static bool flow_go_on_sending(struct load_flow *flow)
+{
+    struct load_end *end   = load_end(flow->load, flow->from, flow->to);
+    unsigned         begun = flow->send_begun;
+
+    while ((flow->status == UCS_OK) && (end->status == UCS_OK) &&
+           (end->ep != NULL) && (flow->send_begun < flow->count) &&
+           (flow->send_begun - flow->sent < flow->load->plan->window)) {
+        sim_flow_send(flow, end->ep);
+    }
+    return flow->send_begun != begun;
+}
+
+static bool flow_go_on_receiving(struct load_flow *flow, ucp_worker_h worker)
+{
+    unsigned begun = flow->receive_begun;
+
+    while ((flow->receive_begun < flow->count) &&
+           (flow->receive_begun - flow->received < LOAD_POSTED_MAX)) {
+        sim_flow_receive(flow, worker);
+    }
+    return flow->receive_begun != begun;
+}
+
 static bool host_step(struct sim_host *host)
 {
     struct sim_load *load =
         ucs_container_of(host->world, struct sim_load, world);
-    bool moved = false;
+    struct load_host *own   = &load->hosts[host->index];
+    bool              moved = false;
+    struct load_flow *flow;
 
-    for (unsigned i = 0; i < load->flow_count; ++i) {
-        struct load_flow *flow = load->flows[i];
-        struct load_end  *end  = load_end(load, flow->from, flow->to);
-
-        if ((flow->from == host->index) && (flow->from_life == host->life)) {
-            while ((flow->status == UCS_OK) && (end->status == UCS_OK) &&
-                   (end->ep != NULL) && (flow->send_begun < flow->count) &&
-                   (flow->send_begun - flow->sent < load->plan->window)) {
-                sim_flow_send(flow, end->ep);
-                moved = true;
-            }
-        }
-        if ((flow->to == host->index) && (flow->to_life == host->life)) {
-            while ((flow->receive_begun < flow->count) &&
-                   (flow->receive_begun - flow->received < LOAD_POSTED_MAX)) {
-                sim_flow_receive(flow, host->worker);
-                moved = true;
-            }
-        }
+    while (!ucs_list_is_empty(&own->sending)) {
+        flow = ucs_list_first(&own->sending, struct load_flow, send_link);
+        ucs_list_remove(&flow->send_link);
+        flow->may_send = false;
+        moved |= (flow->from_life == host->life) && flow_go_on_sending(flow);
+    }
+    while (!ucs_list_is_empty(&own->receiving)) {
+        flow = ucs_list_first(&own->receiving, struct load_flow, receive_link);
+        ucs_list_remove(&flow->receive_link);
+        flow->may_receive = false;
+        moved |= (flow->to_life == host->life) &&
+                 flow_go_on_receiving(flow, host->worker);
     }
     return moved;
 }
@@ -105,6 +127,7 @@ static void load_add_flow(struct sim_load *load, unsigned from, unsigned to)
     load->flows =
         realloc(load->flows, (load->flow_count + 1) * sizeof(*load->flows));
     load->flows[load->flow_count++] = flow;
+    sim_flow_ready(flow);
 }
 
 static void load_start_host(struct sim_load *load, unsigned index)
@@ -174,34 +197,6 @@ static void load_restart(struct sim_load *load, unsigned host)
     }
 }
 
-static void load_fault(struct sim_event *event)
-{
-    struct load_fault *item = ucs_container_of(event, struct load_fault, event);
-    const struct sim_fault *fault = item->fault;
-    struct sim_host        *host  = &item->load->world.hosts[fault->host];
-
-    switch (fault->kind) {
-    case SIM_STOP:
-        sim_host_stop(host);
-        break;
-    case SIM_GO_ON:
-        sim_host_go_on(host);
-        break;
-    case SIM_KILL:
-        load_kill(item->load, fault->host);
-        break;
-    case SIM_RESTART:
-        load_restart(item->load, fault->host);
-        break;
-    case SIM_MTU:
-        sim_trace("the path carries %zu bytes now", fault->value);
-        item->load->world.net.weather.path_mtu = fault->value;
-        break;
-    }
-}
-
-/* ---- The judge ---- */
-
 /* Is everything of that flow decided? */
 static bool flow_is_over(const struct load_flow *flow)
 {
@@ -224,14 +219,60 @@ static bool flow_is_over(const struct load_flow *flow)
            (load_end(load, flow->to, flow->from)->status != UCS_OK);
 }
 
-static bool load_is_over(const struct sim_load *load)
+/* So long after a host died, whoever sends to it knows. */
+static void load_verdict(struct sim_event *event)
 {
+    struct load_fault *item = ucs_container_of(event, struct load_fault, event);
+    struct sim_load   *load = item->load;
+
     for (unsigned i = 0; i < load->flow_count; ++i) {
-        if (!flow_is_over(load->flows[i])) {
-            return false;
+        if ((load->flows[i]->to == item->fault->host) &&
+            !flow_is_over(load->flows[i])) {
+            sim_fail("host %u died, and host %u still does not know",
+                     item->fault->host, load->flows[i]->from);
         }
     }
-    return true;
+}
+
+static void load_fault(struct sim_event *event)
+{
+    struct load_fault *item = ucs_container_of(event, struct load_fault, event);
+    const struct sim_fault *fault = item->fault;
+    struct sim_host        *host  = &item->load->world.hosts[fault->host];
+
+    switch (fault->kind) {
+    case SIM_STOP:
+        sim_host_stop(host);
+        break;
+    case SIM_GO_ON:
+        sim_host_go_on(host);
+        break;
+    case SIM_KILL:
+        load_kill(item->load, fault->host);
+        sim_net_set(&item->load->world.net,
+                    &item->load->verdicts[item - item->load->faults].event,
+                    item->load->world.net.now_ns + item->load->plan->bound_ns +
+                        LOAD_SLACK_NS);
+        break;
+    case SIM_RESTART:
+        load_restart(item->load, fault->host);
+        break;
+    case SIM_MTU:
+        sim_trace("the path carries %zu bytes now", fault->value);
+        item->load->world.net.weather.path_mtu = fault->value;
+        break;
+    }
+}
+
+/* ---- The judge ---- */
+
+static bool load_is_over(struct sim_load *load)
+{
+    while ((load->over_count < load->flow_count) &&
+           flow_is_over(load->flows[load->over_count])) {
+        ++load->over_count;
+    }
+    return load->over_count == load->flow_count;
 }
 
 /* No packet for long although somebody waits for one: a timer idles the
@@ -268,8 +309,7 @@ static void load_say_what_waits(const struct sim_load *load)
 }
 
 static void load_run_until(struct sim_load *load,
-                           bool (*is_over)(const struct sim_load *),
-                           const char *what)
+                           bool (*is_over)(struct sim_load *), const char *what)
 {
     uint64_t end_ns =
         load->world.net.now_ns + (uint64_t)LOAD_LIMIT_S * UCS_NS_PER_S;
@@ -285,7 +325,7 @@ static void load_run_until(struct sim_load *load,
 
 /* ---- The end ---- */
 
-static bool load_is_closed(const struct sim_load *load)
+static bool load_is_closed(struct sim_load *load)
 {
     unsigned count = load->plan->host_count * load->plan->host_count;
 
@@ -346,7 +386,12 @@ static void load_setup(struct sim_load *load, const struct sim_plan *plan)
     load->plan               = plan;
     load->world.wake_late_ns = plan->wake_late_ns;
     load->world.net.weather  = plan->weather;
-    load->ends = calloc((size_t)count * count, sizeof(*load->ends));
+    load->ends  = calloc((size_t)count * count, sizeof(*load->ends));
+    load->hosts = calloc(count, sizeof(*load->hosts));
+    for (unsigned i = 0; i < count; ++i) {
+        ucs_list_init(&load->hosts[i].sending);
+        ucs_list_init(&load->hosts[i].receiving);
+    }
     ucs_list_init(&load->ops);
     for (unsigned i = 0; i < count; ++i) {
         load_start_host(load, i);
@@ -368,6 +413,8 @@ static void load_setup(struct sim_load *load, const struct sim_plan *plan)
         load->faults[i].load  = load;
         load->faults[i].fault = &plan->faults[i];
         sim_event_init(&load->faults[i].event, load_fault);
+        load->verdicts[i] = load->faults[i];
+        sim_event_init(&load->verdicts[i].event, load_verdict);
         sim_net_set(&load->world.net, &load->faults[i].event,
                     load->begin_ns + plan->faults[i].when_ns);
     }
@@ -377,6 +424,7 @@ static void load_cleanup(struct sim_load *load)
 {
     for (unsigned i = 0; i < load->plan->fault_count; ++i) {
         sim_net_unset(&load->world.net, &load->faults[i].event);
+        sim_net_unset(&load->world.net, &load->verdicts[i].event);
     }
     for (unsigned i = 0; i < load->plan->host_count; ++i) {
         if (load->world.hosts[i].is_up) {
@@ -390,6 +438,7 @@ static void load_cleanup(struct sim_load *load)
     }
     free(load->flows);
     free(load->ends);
+    free(load->hosts);
     sim_world_cleanup(&load->world);
 }
 

@@ -19,7 +19,8 @@ void sim_net_init(struct sim_net *net, unsigned host_count, uint64_t seed)
     memset(net, 0, sizeof(*net));
     ucs_heap_init(&net->events);
     net->random.state = seed;
-    net->now_ns       = UCS_NS_PER_S; /* 0 means "never" to some */
+    net->now_ns         = UCS_NS_PER_S; /* 0 means "never" to some */
+    net->last_packet_ns = net->now_ns;
     net->host_count   = host_count;
     net->hosts        = calloc(host_count, sizeof(*net->hosts));
     for (unsigned i = 0; i < host_count; ++i) {

@@ -143,10 +143,36 @@ static void prepared__end_with_sends_under_way(const struct test_param *param)
     }
 }
 
+/* What the transport has taken ends with its worker, and nobody is called. */
+static void
+prepared__destroy_with_sends_under_way(const struct test_param *param)
+{
+    static struct told told;
+    ucp_request_param_t how   = told_send_param(&told, 0);
+    unsigned            count = 0;
+    struct pair         pair;
+    size_t              max;
+
+    memset(&told, 0, sizeof(told));
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    pair_meet(&pair);
+    max = prepared_bytes_max(pair.eps[0]);
+    for (unsigned i = 0; i < COUNT; ++i) {
+        void *send = ucp_tag_send_nbx(pair.eps[0], out[i], max, i, &how);
+
+        count += UCS_PTR_IS_PTR(send);
+    }
+    ck_assert_uint_gt(count, told.count); /* some are under way */
+    told.count = 0;
+    pair_abandon(&pair);
+    ck_assert_uint_eq(told.count, 0);
+}
+
 static const struct test_case prepared_cases[] = {
     TEST(prepared__many_under_way),
     TEST(prepared__iov_entries),
     TEST(prepared__end_with_sends_under_way),
+    TEST(prepared__destroy_with_sends_under_way),
     {0},
 };
 

@@ -10,6 +10,7 @@
 #include "ucp/pair.h"
 #include "ucp/suites.h"
 #include "ucp/told.h"
+#include "ucs/log_capture.h"
 
 enum { TAG = 2, BYTES = 1000000, PENDING_MAX = 20000 };
 
@@ -203,6 +204,73 @@ static void flush__after_a_failure(const struct test_param *param)
         }
     }
     pair_abandon(&pair);
+}
+
+/* A transport should call back from progress only; one that does it inside of
+ * the call must not leave a worker's flush waiting for ever. */
+static ucs_status_t flush_inside(struct uct_ep *ep, struct uct_req *req,
+                                 unsigned flags)
+{
+    (void)ep;
+    (void)flags;
+    req->status = UCS_OK;
+    req->cb(req);
+    return UCS_INPROGRESS;
+}
+
+static void flush__worker_part_ends_inside(const struct test_param *param)
+{
+    const struct uct_transport *whole;
+    struct uct_transport        inside;
+    struct pair                 pair;
+    void                       *flush;
+
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    pair_meet(&pair);
+    whole                              = pair.eps[0]->message_ep->transport;
+    inside                             = *whole;
+    inside.ep_flush                    = flush_inside;
+    pair.eps[0]->message_ep->transport = &inside;
+    flush = ucp_worker_flush_nbx(pair.workers[0], &pair_no_param);
+    pair.eps[0]->message_ep->transport = whole;
+    ck_assert_int_eq(UCS_PTR_IS_PTR(flush)
+                         ? worker_wait(pair.workers[0], flush, 10)
+                         : UCS_PTR_RAW_STATUS(flush),
+                     UCS_OK);
+    if (UCS_PTR_IS_PTR(flush)) {
+        ucp_request_free(flush);
+    }
+    pair_close(&pair);
+}
+
+/* Flushes that wait when their worker is destroyed: nobody is called back,
+ * and no request is missing from its pool. */
+static void flush__destroyed_while_it_waits(const struct test_param *param)
+{
+    struct told         told = {.count = 0};
+    ucp_request_param_t how  = told_send_param(&told, 0);
+    void               *flushes[2];
+    struct pair         pair;
+    unsigned            count;
+
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    count      = fill(&pair);
+    flushes[0] = ucp_ep_flush_nbx(pair.eps[0], &how);
+    flushes[1] = ucp_worker_flush_nbx(pair.workers[0], &how);
+    for (int i = 0; i < 2; ++i) {
+        ck_assert(UCS_PTR_IS_PTR(flushes[i]));
+        ucp_request_release(flushes[i]); /* its callback stays */
+    }
+    for (unsigned i = 0; i < count; ++i) {
+        if (UCS_PTR_IS_PTR(sends[i])) {
+            ucp_request_free(sends[i]);
+        }
+    }
+    log_capture_start();
+    pair_abandon(&pair);
+    (void)ucsi_log_set_handler(NULL);
+    ck_assert_uint_eq(told.count, 0);
+    ck_assert_msg(log_captured.count == 0, "said: %s", log_captured.text);
 }
 
 /* Everything at once: queued, unmatched, matched, a flush, and then close. */
@@ -403,6 +471,8 @@ static const struct test_case flush_cases[] = {
     TEST(flush__unmatched_rendezvous_does_not_hold),
     TEST(flush__matched_rendezvous_holds),
     TEST(flush__after_a_failure),
+    TEST(flush__worker_part_ends_inside),
+    TEST(flush__destroyed_while_it_waits),
     TEST(close__with_everything_in_flight),
     TEST(close__by_force_calls_back_from_progress),
     TEST(close__by_force_the_peer_sends_on),

@@ -110,6 +110,51 @@ static void peer__stand_in_is_adopted(const struct test_param *param)
     pair_close(&pair);
 }
 
+/* An endpoint that stood in has failed before the user makes his: he is told
+ * once, by the next progress, unless he has closed it by then, or destroyed
+ * the worker. */
+static void peer__failed_before_the_user_had_it(const struct test_param *param)
+{
+    enum { PROGRESS, CLOSE, DESTROY, WAYS };
+
+    (void)param;
+    for (int way = 0; way < WAYS; ++way) {
+        struct pair pair;
+        ucp_ep_h    late, first;
+
+        pair_open_setup(&pair, &sm, UCP_FEATURE_WAKEUP,
+                        UCP_ERR_HANDLING_MODE_PEER);
+        first       = pair.eps[0];
+        pair.eps[0] = pair_connect(&pair, 0, UCP_ERR_HANDLING_MODE_PEER);
+        exchange(&pair, pair.eps[0], 1, BYTES);
+        ucp_ep_fail(peer_of(&pair, 1)->eps[1], UCS_ERR_CONNECTION_RESET);
+        ck_assert_int_eq(pair.error_count[1], 0);
+        late = pair_connect(&pair, 1, UCP_ERR_HANDLING_MODE_PEER);
+        ck_assert_int_eq(pair.error_count[1], 0);
+        ck_assert_int_eq(
+            UCS_PTR_RAW_STATUS(ucp_tag_send_nbx(late, out, 8, TAG,
+                                                &pair_no_param)),
+            UCS_ERR_CONNECTION_RESET);
+        ck_assert_int_eq(ucp_worker_arm(pair.workers[1]), UCS_ERR_BUSY);
+        if (way == CLOSE) {
+            ck_assert_int_eq(
+                pair_wait(&pair, ucp_ep_close_nbx(late, &pair_no_param)),
+                UCS_OK);
+        }
+        if (way != DESTROY) {
+            pair_settle(&pair);
+            ck_assert_int_eq(pair.error_count[1], way == PROGRESS);
+            ck_assert(way != PROGRESS ||
+                      (pair.error_status[1] == UCS_ERR_CONNECTION_RESET));
+            /* The other endpoint goes on. */
+            exchange(&pair, first, 1, BYTES);
+            exchange(&pair, pair.eps[1], 0, BYTES);
+        }
+        pair_abandon(&pair);
+        ck_assert_int_eq(pair.error_count[1], way == PROGRESS);
+    }
+}
+
 /* Both announce before either has heard. */
 static void peer__announcements_cross(const struct test_param *param)
 {
@@ -312,6 +357,7 @@ static void peer__again_and_again(const struct test_param *param)
 static const struct test_case peer_cases[] = {
     TEST(peer__nth_pairs_with_nth),
     TEST(peer__stand_in_is_adopted),
+    TEST(peer__failed_before_the_user_had_it),
     TEST(peer__announcements_cross),
     TEST(peer__damaged_announcements),
     TEST(peer__repeated_announcement),

@@ -12,6 +12,7 @@
 #include "lib/test.h"
 #include "ucp/pair.h"
 #include "ucp/suites.h"
+#include "ucs/log_capture.h"
 
 enum { THREADS = 4, ROUNDS = 1000, LONG_BYTES = 50000 };
 
@@ -296,8 +297,83 @@ static void worker__destroy_calls_nobody_back(const struct test_param *param)
     ck_assert_int_eq(count, 0);
 }
 
+/* At the loudest level, too, a message writes no line. */
+static void worker__is_silent_about_messages(const struct test_param *param)
+{
+    static uint8_t      out[LONG_BYTES], in[LONG_BYTES];
+    static const size_t lengths[] = {0, 8, 5000, LONG_BYTES};
+    struct pair         pair;
+
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    pair_meet(&pair);
+    for (unsigned round = 0; round < 400; ++round) {
+        size_t length = lengths[round % 4];
+        void  *receive;
+
+        if (round == 8) { /* what is made once has been made */
+            log_capture_start();
+            ucsi_log_set_level(UCS_LOG_LEVEL_TRACE_POLL);
+        }
+        receive = pair_receive(&pair, 1, in, LONG_BYTES, 1);
+        ck_assert_int_eq(pair_wait(&pair, pair_send(&pair, 0, out, length, 1)),
+                         UCS_OK);
+        ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+    }
+    ck_assert_msg(log_captured.count == 0, "said: %s", log_captured.text);
+    ucsi_log_set_level(UCS_LOG_LEVEL_WARN);
+    pair_close(&pair);
+}
+
+static void worker_received_back(void *request, ucs_status_t status,
+                                 const ucp_tag_recv_info_t *info,
+                                 void                      *user_data)
+{
+    (void)info;
+    worker_called_back(request, status, user_data);
+}
+
+/* Sends and receives of all lengths, stopped after any number of steps, by
+ * every way that a rendezvous goes. */
+static void
+worker__destroy_in_the_middle_calls_nobody_back(const struct test_param *param)
+{
+    static const char *const schemes[] = {"am", "put_zcopy", "get_zcopy",
+                                          "put_ppln"};
+    static uint8_t           out[LONG_BYTES], in[LONG_BYTES];
+
+    for (unsigned round = 0; round < 40; ++round) {
+        int                 count = 0, before;
+        ucp_request_param_t how   = {
+              .op_attr_mask =
+                  UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+              .user_data = &count,
+        };
+        struct pair pair;
+
+        (void)setenv("UCX_RNDV_SCHEME", schemes[round % 4], 1);
+        pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+        for (unsigned tag = 0; tag < 8; ++tag) {
+            size_t length = 1 + test_random_below(LONG_BYTES);
+
+            how.cb.recv = worker_received_back;
+            (void)ucp_tag_recv_nbx(pair.workers[1], in, length, tag, UINT64_MAX,
+                                   &how);
+            how.cb.send = worker_called_back;
+            (void)ucp_tag_send_nbx(pair.eps[0], out, length, tag, &how);
+        }
+        for (uint64_t steps = test_random_below(12); steps > 0; --steps) {
+            pair_progress(&pair);
+        }
+        before = count;
+        pair_abandon(&pair);
+        ck_assert_int_eq(count, before);
+    }
+}
+
 static const struct test_case worker_cases[] = {
     TEST(worker__destroy_calls_nobody_back),
+    TEST(worker__is_silent_about_messages),
+    TEST(worker__destroy_in_the_middle_calls_nobody_back),
     TEST_TIMEOUT(worker__four_threads, 60),
     TEST_TIMEOUT(worker__one_progresses_for_all, 60),
     TEST(worker__single_from_changing_threads),

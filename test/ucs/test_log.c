@@ -395,6 +395,25 @@ static void log_limit__call_site(const struct test_param *param)
     ck_assert_str_eq(capture.text, "another site");
 }
 
+/* The line is the caller's, who alone knows what the memory was for. */
+static void no_memory__names_the_caller(const struct test_param *param)
+{
+    struct capture         capture = {.count = 0};
+    struct ucs_log_handler handler = {capture_message, &capture};
+
+    (void)param;
+    (void)ucsi_log_set_handler(&handler);
+    ck_assert_int_eq(ucsi_no_memory("a thing", 17), UCS_ERR_NO_MEMORY);
+    ck_assert_uint_eq(capture.count, 1);
+    ck_assert_str_eq(capture.file, "test_log.c");
+    ck_assert_str_eq(capture.text, "out of memory: a thing of 17 bytes");
+    ck_assert_int_eq((int)capture.level, UCS_LOG_LEVEL_ERROR);
+    ucsi_log_set_level(UCS_LOG_LEVEL_FATAL);
+    ck_assert_int_eq(ucsi_no_memory("a thing", 17), UCS_ERR_NO_MEMORY);
+    ck_assert_uint_eq(capture.count, 1);
+    (void)ucsi_log_set_handler(NULL);
+}
+
 static const struct test_case cases[] = {
     TEST(log_level__parse),
     TEST(log_level__default_is_warn),
@@ -413,6 +432,7 @@ static const struct test_case cases[] = {
     TEST(log_file__threads_do_not_mix),
     TEST(log_limit__window),
     TEST(log_limit__call_site),
+    TEST(no_memory__names_the_caller),
     {0},
 };
 

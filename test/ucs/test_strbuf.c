@@ -117,6 +117,39 @@ static void rtrim__set_at_the_end(const struct test_param *param)
     expect("", false);
 }
 
+/* Like the front of the whole text, whatever is added. */
+static void random__like_a_longer_text(const struct test_param *param)
+{
+    enum { ROUNDS = 2000, PIECES_MAX = 12, PIECE_MAX = 20, SIZE = 64 };
+    char              small[SIZE], whole[PIECES_MAX * PIECE_MAX + SIZE];
+    char              piece[PIECE_MAX + 1];
+    struct ucs_strbuf text;
+    size_t            size, length, total;
+
+    (void)param;
+    for (unsigned round = 0; round < ROUNDS; ++round) {
+        size  = 1 + test_random_below(SIZE);
+        total = 0;
+        ucs_strbuf_init(&text, small, size);
+        for (uint64_t i = test_random_below(PIECES_MAX); i > 0; --i) {
+            length = test_random_below(PIECE_MAX);
+            memset(piece, 'a' + (int)test_random_below(26), length);
+            piece[length] = '\0';
+            memcpy(whole + total, piece, length);
+            total += length;
+            if (test_random_below(2) == 0) {
+                ucsi_strbuf_append(&text, piece);
+            } else {
+                ucsi_strbuf_appendf(&text, "%s", piece);
+            }
+        }
+        ck_assert(text.truncated == (total >= size));
+        whole[ucs_min(total, size - 1)] = '\0';
+        ck_assert_str_eq(small, whole);
+        ck_assert_uint_eq(text.length, strlen(whole));
+    }
+}
+
 static const struct test_case cases[] = {TEST(init__is_empty),
                                          TEST(append__cuts_what_does_not_fit),
                                          TEST(append__cuts_in_the_middle),
@@ -125,6 +158,7 @@ static const struct test_case cases[] = {TEST(init__is_empty),
                                          TEST(appendf__cuts_what_does_not_fit),
                                          TEST(append_hex__whole_bytes),
                                          TEST(rtrim__set_at_the_end),
+                                         TEST(random__like_a_longer_text),
                                          {0}};
 
 const struct test_suite strbuf_suite = {"strbuf", cases, NULL, setup, NULL};

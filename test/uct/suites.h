@@ -37,6 +37,7 @@ extern const struct test_suite sm_rma_suite;
 extern const struct test_suite sm_segment_suite;
 extern const struct test_suite sm_send_suite;
 extern const struct test_suite sm_socket_suite;
+extern const struct test_suite sm_speed_suite;
 extern const struct test_suite sm_transport_suite;
 extern const struct test_suite transports_suite;
 extern const struct test_suite udp_crypt_suite;

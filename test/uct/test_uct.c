@@ -41,6 +41,7 @@ int main(int argc, char **argv)
                                                       &sm_segment_suite,
                                                       &sm_send_suite,
                                                       &sm_socket_suite,
+                                                      &sm_speed_suite,
                                                       &sm_transport_suite,
                                                       &transports_suite,
 #ifdef HAVE_UDP

@@ -107,8 +107,11 @@ static ucs_status_t ep_choose_lanes(struct ucp_worker             *worker,
     if (status == UCS_OK) {
         *count_p = ucp_lanes_add_rails(worker, view, choices);
     } else {
-        ucs_diag("worker '%s' (%016lx) cannot be reached: %s",
-                 peer->view.name, (unsigned long)peer->id, reasons);
+        /* An end that stands in was asked for by nobody here. */
+        ucs_log((view == &peer->view) ? UCS_LOG_LEVEL_DIAG :
+                                        UCS_LOG_LEVEL_ERROR,
+                "worker '%s' (%016lx) cannot be reached: %s",
+                peer->view.name, (unsigned long)peer->id, reasons);
     }
     return status;
 }
@@ -195,19 +198,10 @@ ucs_status_t ucp_ep_set_options(struct ucp_ep               *ep,
     return UCS_OK;
 }
 
-/* A worker that is being destroyed tells nobody: what the callbacks would
- * touch may be gone. */
-static void ep_hush(struct ucp_request *req)
-{
-    if (req->worker->is_closing) {
-        req->flags &= ~(uint32_t)UCP_REQUEST_CALLBACK;
-    }
-}
-
 /* A request leaves for good: its protocol lets go, the user is told. */
 static void ep_abort_request(struct ucp_request *req, ucs_status_t status)
 {
-    ep_hush(req);
+    ucp_request_hush(req);
     if (req->send.proto->abort(req, status) == UCS_OK) {
         ucp_dt_iter_cleanup(&req->dt);
         ucp_request_complete_send(req, status);
@@ -234,7 +228,7 @@ static void ep_abort_receives(struct ucp_ep *ep, ucs_status_t status)
     ucp_unexpected_orphan(ep, status);
     while (!ucs_list_is_empty(&ep->receives)) {
         req = ucs_list_first(&ep->receives, struct ucp_request, recv.ep_link);
-        ep_hush(req);
+        ucp_request_hush(req);
         if (req->recv.rndv != NULL) {
             ucp_rndv_abort(req->recv.rndv, status);
         } else {
@@ -340,6 +334,23 @@ void ucp_ep_end(struct ucp_ep *ep, ucs_status_t status)
     }
 }
 
+void ucp_ep_report_later(struct ucp_ep *ep)
+{
+    ucs_list_remove(&ep->worker_link);
+    ucs_list_add_tail(&ep->worker->ended, &ep->worker_link);
+}
+
+/* It is an endpoint like others again. */
+static void ep_report_now(struct ucp_ep *ep)
+{
+    ucs_list_add_tail(&ep->worker->eps, &ep->worker_link);
+    if (ep->worker->is_closing) {
+        ucp_ep_end(ep, ep->failed);
+    } else {
+        ep_report(ep, ep->failed);
+    }
+}
+
 void ucp_eps_reap(struct ucp_worker *worker)
 {
     struct ucp_ep *ep;
@@ -347,6 +358,10 @@ void ucp_eps_reap(struct ucp_worker *worker)
     while (!ucs_list_is_empty(&worker->ended)) {
         ep = ucs_list_first(&worker->ended, struct ucp_ep, worker_link);
         ucs_list_remove(&ep->worker_link);
+        if (!(ep->flags & UCP_EP_ENDED)) {
+            ep_report_now(ep);
+            continue;
+        }
         ep_abort_sends(ep, ep->failed);
         ep_abort_receives(ep, ep->failed);
         ep_close_lanes(ep);

@@ -31,7 +31,7 @@ enum ucp_ep_flag {
     UCP_EP_ANNOUNCED = 1 << 1, /* the peer knows who we are */
     UCP_EP_DRAINING  = 1 << 2, /* ucp_ep_drain() is at work */
     UCP_EP_CLOSING   = 1 << 3, /* the user's handle is being closed */
-    UCP_EP_ENDED     = 1 << 4, /* on worker->ended */
+    UCP_EP_ENDED     = 1 << 4, /* on worker->ended, to be freed */
     UCP_EP_FOLLOWS   = 1 << 5, /* says nothing until the one before is freed */
 };
 
@@ -158,7 +158,11 @@ void ucp_ep_end(struct ucp_ep *ep, ucs_status_t status);
  * progress: nothing calls back in here. */
 void ucp_ep_detach(struct ucp_ep *ep, ucs_status_t status);
 
-/* Free the ended endpoints; not inside a callback of a transport. */
+/* The user gets an endpoint that has failed before: the next progress tells. */
+void ucp_ep_report_later(struct ucp_ep *ep);
+
+/* Free the ended endpoints, and report what is to be reported later; not
+ * inside a callback of a transport. */
 void ucp_eps_reap(struct ucp_worker *worker);
 
 /* The pool of queued control messages. */

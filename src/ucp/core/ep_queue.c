@@ -50,12 +50,14 @@ static size_t control_pack(void *dest, void *arg)
     return control->length;
 }
 
+/* An abort follows the message that it takes back; all others may overtake. */
 static ucs_status_t control_send(struct ucp_ep      *ep,
                                  struct ucp_control *control)
 {
-    ssize_t packed = uct_ep_am_bcopy(ep->message_ep, control->am_id,
-                                     control_pack, control, control->length,
-                                     UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER);
+    unsigned order = (control->am_id == UCP_AM_ABORT) ? 0 : UCT_FLAG_ANY_ORDER;
+    ssize_t  packed =
+        uct_ep_am_bcopy(ep->message_ep, control->am_id, control_pack, control,
+                        control->length, UCT_FLAG_PENDING | order);
 
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }

@@ -20,7 +20,8 @@ struct flush_state {
 _Static_assert(sizeof(struct flush_state) <= UCP_PROTO_STATE_BYTES,
                "the state must fit the request's slot");
 
-/* State of a request that waits for the flushes of all endpoints. */
+/* State of a request that waits for the flushes of all endpoints.
+ * left_count  flushes that are not done */
 struct flush_worker_state {
     unsigned     left_count;
     ucs_status_t status;
@@ -66,6 +67,7 @@ static void flush_done(struct uct_req *self)
     if (state->closes) {
         close_finish(req->send.ep);
     }
+    ucp_request_hush(req);
     ucp_request_complete_send(req, self->status);
 }
 
@@ -140,8 +142,29 @@ static void flush_worker_part_done(void *part, ucs_status_t status, void *arg)
     (void)status; /* a failure is reported on its own endpoint */
     ucp_request_put(ucp_request_of(part));
     if (--flush_worker_state(req)->left_count == 0) {
+        ucp_request_hush(req);
         ucp_request_complete_send(req, flush_worker_state(req)->status);
     }
+}
+
+/* Flush one endpoint for req. @return false: memory is short. */
+static bool flush_worker_part(struct ucp_ep *ep, struct ucp_request *req)
+{
+    struct ucp_request *part = ucp_request_get(
+        ep->worker, UCP_REQUEST_CALLBACK | UCP_REQUEST_OURS);
+
+    if (part == NULL) {
+        return false;
+    }
+    part->cb.send   = flush_worker_part_done;
+    part->user_data = req;
+    flush_prepare(ep, part, false);
+    ++flush_worker_state(req)->left_count;
+    if (ucp_ep_submit(ep, part) != UCS_INPROGRESS) {
+        --flush_worker_state(req)->left_count;
+        ucp_request_put(part);
+    }
+    return true;
 }
 
 static ucs_status_t flush_worker_abort(struct ucp_request *req,
@@ -164,32 +187,21 @@ ucs_status_t ucp_flush_worker(struct ucp_worker *worker,
 {
     struct flush_worker_state *state = flush_worker_state(req);
     struct ucp_ep             *ep, *next;
-    struct ucp_request        *part;
 
     req->send.proto   = &flush_worker_proto;
     req->send.tag     = 0;
-    state->left_count = 0;
+    state->left_count = 1; /* this call: what ends inside does not end req */
     state->status     = UCS_OK;
     ucs_list_for_each_safe(ep, next, &worker->eps, worker_link) {
         if ((ep->failed != UCS_OK) || flush_is_idle(ep)) {
             continue;
         }
-        part = ucp_request_get(worker, 0);
-        if (part == NULL) {
+        if (!flush_worker_part(ep, req)) {
             state->status = UCS_ERR_NO_MEMORY;
             break; /* the parts that wait complete it */
         }
-        flush_prepare(ep, part, false);
-        if (ucp_ep_submit(ep, part) != UCS_INPROGRESS) {
-            ucp_request_put(part);
-            continue;
-        }
-        part->flags |= UCP_REQUEST_CALLBACK;
-        part->cb.send   = flush_worker_part_done;
-        part->user_data = req;
-        ++state->left_count;
     }
-    return (state->left_count == 0) ? state->status : UCS_INPROGRESS;
+    return (--state->left_count == 0) ? state->status : UCS_INPROGRESS;
 }
 
 ucs_status_t ucp_close_flush(struct ucp_ep *ep, struct ucp_request *req)

@@ -45,6 +45,7 @@ enum ucp_request_flag {
     UCP_REQUEST_SYNC       = 1 << 6, /* completes after the match */
     UCP_REQUEST_QUEUED     = 1 << 7, /* in one of its endpoint's queues */
     UCP_REQUEST_ON_EP_LIST = 1 << 8, /* in ep->requests: waits for the peer */
+    UCP_REQUEST_OURS       = 1 << 9, /* cb is not the user's */
     UCP_REQUEST_TRACED     = 1 << 15, /* its end goes into the trace */
 };
 

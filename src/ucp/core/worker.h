@@ -79,7 +79,8 @@ enum ucp_count {
  * requests      pool: struct ucp_request and the user's bytes
  * ids           requests that a peer may name
  * peers         by worker id: struct ucp_peer
- * ended         endpoints without a user; freed outside of callbacks
+ * ended         endpoints without a user, freed outside of callbacks; and
+ *               those whose user is told there that they had failed before
  * bad_ids       messages with a late or forged id, dropped
  * trace         what each message did (trace.h), NULL: not written */
 struct ucp_worker {
@@ -177,6 +178,16 @@ UCS_INLINE struct ucp_request *ucp_request_get(struct ucp_worker *worker,
         req->worker = worker;
     }
     return req;
+}
+
+/* A worker that is being destroyed tells nobody: what the user's callbacks
+ * would touch may be gone. Called before a request completes that the end of
+ * its endpoint may complete. */
+static inline void ucp_request_hush(struct ucp_request *req)
+{
+    if (req->worker->is_closing && !(req->flags & UCP_REQUEST_OURS)) {
+        req->flags &= ~(uint32_t)UCP_REQUEST_CALLBACK;
+    }
 }
 
 #endif

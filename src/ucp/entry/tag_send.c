@@ -92,20 +92,31 @@ static UCS_OUTLINE ucs_status_ptr_t send_request(struct ucp_ep *ep,
     return ucp_op_finish_send(req, status, param);
 }
 
+/* Is it one piece of memory, and may the call complete it? Then no request is
+ * needed if the transport takes it. */
+UCS_INLINE bool send_is_plain(const void *buffer, size_t count,
+                              const ucp_request_param_t *param,
+                              size_t                    *length_p)
+{
+    uint32_t mask = param->op_attr_mask;
+
+    *length_p = count;
+    if ((mask & UCP_OP_ATTR_FIELD_DATATYPE) &&
+        ucs_unlikely(!ucp_dt_contig_length(param->datatype, count, length_p))) {
+        return false;
+    }
+    return (buffer != NULL) && !(mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL);
+}
+
 /* The message goes inline, or UCS_ERR_WOULD_BLOCK: it needs a request. */
 UCS_INLINE ucs_status_t send_inline(struct ucp_ep *ep, const void *buffer,
                                     size_t count, ucp_tag_t tag,
                                     const ucp_request_param_t *param)
 {
-    uint32_t mask   = param->op_attr_mask;
-    size_t   length = count;
+    size_t length;
 
-    if ((mask & UCP_OP_ATTR_FIELD_DATATYPE) &&
-        ucs_unlikely(!ucp_dt_contig_length(param->datatype, count, &length))) {
-        return UCS_ERR_WOULD_BLOCK;
-    }
-    if ((length >= ep->short_bytes_end) || (buffer == NULL) ||
-        (mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) {
+    if (!send_is_plain(buffer, count, param, &length) ||
+        (length >= ep->short_bytes_end)) {
         return UCS_ERR_WOULD_BLOCK;
     }
     return uct_ep_am_short(ep->message_ep, UCP_AM_EAGER, ucs_le64_(tag),
@@ -133,15 +144,11 @@ static size_t send_pack_contig(void *dest, void *arg)
 static bool send_packed(struct ucp_ep *ep, const void *buffer, size_t count,
                         ucp_tag_t tag, const ucp_request_param_t *param)
 {
-    struct send_contig contig = {
-            .tag = tag, .buffer = buffer, .length = count};
-    uint32_t mask = param->op_attr_mask;
+    struct send_contig contig = {.tag = tag, .buffer = buffer};
 
-    if (((mask & UCP_OP_ATTR_FIELD_DATATYPE) &&
-         !ucp_dt_contig_length(param->datatype, count, &contig.length)) ||
+    if (!send_is_plain(buffer, count, param, &contig.length) ||
         (ep->short_bytes_end == 0) || (contig.length < ep->short_bytes_end) ||
-        (contig.length >= ep->config->packed_bytes_end) || (buffer == NULL) ||
-        (mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) {
+        (contig.length >= ep->config->packed_bytes_end)) {
         return false;
     }
     return uct_ep_am_bcopy(ep->message_ep, UCP_AM_EAGER, send_pack_contig,

@@ -39,10 +39,7 @@ static ucs_status_t buffered_offer(const struct ucp_query *query,
         return ucp_offer_refuse(offer_p, "UCX_RNDV_THRESH is inf");
     }
     /* One copy more than protocol 4. */
-    return ucp_offer_sizes(
-        offer_p, first, SIZE_MAX,
-        ucs_linear(3 * attr->cost.latency_s + 6 * attr->cost.overhead_s,
-                   3 * ucp_copy_s_per_byte + 1.0 / attr->cost.bandwidth_Bps));
+    return ucp_offer_fragments(query, first, SIZE_MAX, 3, offer_p);
 }
 
 const struct ucp_proto ucp_buffered_pipeline_proto = {

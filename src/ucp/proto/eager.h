@@ -19,6 +19,30 @@
  * memcpy reaches between caches of current servers (docs/perf). */
 static const double ucp_copy_s_per_byte = 0.1e-9;
 
+/* What a byte costs in a message that is copied so often, from the sender's
+ * buffer to the receiver's, when one step follows the other. Where the lane
+ * itself copies, its bandwidth is that of the copies, and there are always
+ * two. */
+static inline double ucp_am_byte_s(const struct uct_iface_attr *attr,
+                                   unsigned                     copies)
+{
+    double lane_s = 1.0 / attr->cost.bandwidth_Bps;
+
+    if (attr->flags & UCT_IFACE_ZCOPY_COPIES) {
+        return 2 * lane_s +
+               ucp_copy_s_per_byte * ((copies > 2) ? copies - 2 : 0);
+    }
+    return lane_s + copies * ucp_copy_s_per_byte;
+}
+
+/* Offer the sizes from first to last of a message that asks first and comes in
+ * fragments, copied so often: sender, lane and receiver work at the same time,
+ * so of what follows the first fragment only the slowest counts. */
+UCS_MUST_USE ucs_status_t
+ucp_offer_fragments(const struct ucp_query *query, size_t bytes_first,
+                    size_t bytes_last, unsigned copies,
+                    struct ucp_offer *offer_p);
+
 /* Why no eager protocol sends a synchronous message. */
 extern const char ucp_eager_sync_reason[];
 

@@ -47,8 +47,7 @@ static ucs_status_t allocated_offer(const struct ucp_query *query,
     return ucp_offer_sizes(offer_p, 0, ucs_min(max, ucp_eager_bytes_max(query)),
                            ucs_linear(attr->cost.latency_s +
                                               2 * attr->cost.overhead_s,
-                                      2 * ucp_copy_s_per_byte +
-                                              1.0 / attr->cost.bandwidth_Bps));
+                                      ucp_am_byte_s(attr, 2)));
 }
 
 static size_t allocated_pack_whole(void *dest, void *arg)

@@ -35,7 +35,7 @@ static ucs_status_t immediate_offer(const struct ucp_query *query,
     return ucp_offer_sizes(offer_p, 0, ucs_min(max, ucp_eager_bytes_max(query)),
                            ucs_linear(attr->cost.latency_s +
                                               attr->cost.overhead_s,
-                                      2 * ucp_copy_s_per_byte));
+                                      ucp_am_byte_s(attr, 2)));
 }
 
 static ucs_status_t immediate_step(struct ucp_request *req)

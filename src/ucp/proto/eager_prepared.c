@@ -53,22 +53,22 @@ static ucs_status_t prepared_offer(const struct ucp_query *query,
         return ucp_offer_refuse(offer_p, "the data must be packed");
     }
     return ucp_offer_sizes(
-            offer_p, ucs_max((size_t)1, ucp_zcopy_threshold(query)),
-            ucs_min(attr->am.zcopy_bytes_max - UCP_WIRE_EAGER_BYTES,
-                    ucp_eager_bytes_max(query)),
-            ucs_linear(attr->cost.latency_s + 2 * attr->cost.overhead_s +
-                               attr->cost.register_base_s,
-                       ucp_copy_s_per_byte + attr->cost.register_per_byte_s +
-                               1.0 / attr->cost.bandwidth_Bps));
+        offer_p, ucs_max((size_t)1, ucp_zcopy_threshold(query)),
+        ucs_min(attr->am.zcopy_bytes_max - UCP_WIRE_EAGER_BYTES,
+                ucp_eager_bytes_max(query)),
+        ucs_linear(attr->cost.latency_s + 2 * attr->cost.overhead_s +
+                       attr->cost.register_base_s,
+                   ucp_am_byte_s(attr, 1) + attr->cost.register_per_byte_s));
 }
 
 static void prepared_done(struct uct_req *self)
 {
     struct prepared_state *state =
-            ucs_container_of(self, struct prepared_state, base);
+        ucs_container_of(self, struct prepared_state, base);
     struct ucp_request *req = state->request;
 
     ucp_dt_iter_cleanup(&req->dt);
+    ucp_request_hush(req);
     ucp_request_complete_send(req, self->status);
 }
 
@@ -78,23 +78,22 @@ static ucs_status_t prepared_step(struct ucp_request *req)
     struct prepared_state *state = prepared_state(req);
     struct uct_iov         iov[UCP_IOV_COUNT_MAX];
     unsigned               iov_count = UCP_IOV_COUNT_MAX;
-    uint8_t            header[UCP_WIRE_EAGER_BYTES];
-    struct ucp_dt_iter iter = req->dt;
+    uint8_t                header[UCP_WIRE_EAGER_BYTES];
+    struct ucp_dt_iter     iter = req->dt;
 
     (void)ucp_dt_iter_pieces(&iter, iter.length, iov, &iov_count);
     ucs_put_le64(header, req->send.tag);
     state->base.cb = prepared_done;
     state->request = req;
-    return uct_ep_am_zcopy(ep->message_ep, UCP_AM_EAGER, header,
-                           sizeof(header), iov, iov_count, &state->base,
-                           UCT_FLAG_PENDING);
+    return uct_ep_am_zcopy(ep->message_ep, UCP_AM_EAGER, header, sizeof(header),
+                           iov, iov_count, &state->base, UCT_FLAG_PENDING);
 }
 
 const struct ucp_proto ucp_eager_prepared_proto = {
-        .name    = "eager/prepared",
-        .summary = "sent from the user's buffer",
-        .setting = "UCX_ZCOPY_THRESH",
-        .offer   = prepared_offer,
-        .step    = prepared_step,
-        .abort   = ucp_eager_abort, /* what a transport has, it completes */
+    .name    = "eager/prepared",
+    .summary = "sent from the user's buffer",
+    .setting = "UCX_ZCOPY_THRESH",
+    .offer   = prepared_offer,
+    .step    = prepared_step,
+    .abort   = ucp_eager_abort, /* what a transport has, it completes */
 };

@@ -44,18 +44,14 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
     if (first > last) {
         return ucp_offer_refuse(offer_p, "UCX_RNDV_SCHEME asks for another");
     }
-    return ucp_offer_sizes(offer_p, first, last,
-                           ucs_linear(3 * attr->cost.latency_s +
-                                              6 * attr->cost.overhead_s,
-                                      2 * ucp_copy_s_per_byte +
-                                              1.0 / attr->cost.bandwidth_Bps));
+    return ucp_offer_fragments(query, first, last, 2, offer_p);
 }
 
 const struct ucp_proto ucp_pipeline_send_proto = {
-        .name    = "rndv/pipeline_send",
-        .summary = "ask first, then send in fragments",
-        .setting = "UCX_RNDV_THRESH",
-        .offer   = pipeline_offer,
-        .step    = ucp_rndv_step_with_data,
-        .abort   = ucp_rndv_abort_send,
+    .name    = "rndv/pipeline_send",
+    .summary = "ask first, then send in fragments",
+    .setting = "UCX_RNDV_THRESH",
+    .offer   = pipeline_offer,
+    .step    = ucp_rndv_step_with_data,
+    .abort   = ucp_rndv_abort_send,
 };

@@ -138,6 +138,7 @@ static void rndv_end(struct ucp_rndv *rndv)
 
     rndv_leave_ep(rndv);
     rndv_destroy(rndv);
+    ucp_request_hush(req);
     if (is_recv) {
         req->recv.rndv = NULL;
         ucp_tag_recv_end(req, (status == UCS_OK) ? req->recv.status : status);

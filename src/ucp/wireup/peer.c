@@ -142,6 +142,9 @@ ucs_status_t ucp_peer_make_user_ep(struct ucp_worker           *worker,
     ++peer->user_count;
     ep->flags |= UCP_EP_USER;
     *ep_p = ep;
+    if (ep->failed != UCS_OK) {
+        ucp_ep_report_later(ep); /* it failed while nobody had it */
+    }
     return UCS_OK;
 }
 

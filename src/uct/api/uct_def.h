@@ -38,8 +38,9 @@ enum uct_op_flag {
     /* When refused, enter the interface's pending queue: the endpoint's
      * pending callback is called once resources exist. */
     UCT_FLAG_PENDING = 1 << 0,
-    /* This message may overtake and be overtaken; it is not held back by an
-     * endpoint that waits in the pending queue. */
+    /* This message may overtake and be overtaken, but for the first message of
+     * the endpoint, which says who speaks; it is not held back by an endpoint
+     * that waits in the pending queue. */
     UCT_FLAG_ANY_ORDER = 1 << 1,
     /* Bits of UCT_FLAG_HEADER. */
     UCT_FLAG_HEADER_SHIFT = 8,

@@ -158,7 +158,8 @@ void self_iface_query(const struct uct_iface *iface,
         .put_cost = {.overhead_s = 20e-9, .bandwidth_Bps = 13.7e9},
         .get_cost = {.overhead_s = 20e-9, .bandwidth_Bps = 13.7e9},
         .flags    = UCT_IFACE_INTRA_NODE | UCT_IFACE_SELF_ONLY |
-                 UCT_IFACE_PUT_BEFORE_AM | UCT_IFACE_PUT_DONE_AT_TARGET,
+                 UCT_IFACE_PUT_BEFORE_AM | UCT_IFACE_PUT_DONE_AT_TARGET |
+                 UCT_IFACE_ZCOPY_COPIES,
         .address_bytes = SELF_ADDRESS_BYTES,
     };
     attr_p->get.short_bytes_max = 0;

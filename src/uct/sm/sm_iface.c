@@ -173,6 +173,7 @@ ucs_status_t uct_sm_iface_open(struct uct_md                 *md,
         goto close_segment;
     }
     uct_sm_rights_init(iface, params->names);
+    iface->speed = uct_sm_speed(&iface->options);
     iface->base.claims.words = iface->segment.header->claims;
     iface->base.claims.count = UCT_SM_CLAIM_COUNT;
     *iface_p                 = &iface->base;
@@ -221,9 +222,7 @@ void uct_sm_iface_close(struct uct_iface *base)
     free(iface);
 }
 
-/* Put and get, as far as this interface may try them. Measured with two
- * pinned processes: 0.4 us for both calls' entry and page look-up, 17.8 GB/s
- * for 1 MiB in the cache, 11.4 for 16 MiB (docs/transports/sm.md). */
+/* Put and get, as far as this interface may try them. */
 static void iface_query_rma(const struct uct_sm_iface *iface,
                             struct uct_iface_attr     *attr)
 {
@@ -233,8 +232,10 @@ static void iface_query_rma(const struct uct_sm_iface *iface,
         .iov_count_max    = UCT_SM_RMA_IOV_COUNT_MAX,
         .remote_count_max = UCT_SM_RMA_IOV_COUNT_MAX,
     };
-    const struct uct_rma_cost cost = {.overhead_s    = 400e-9,
-                                      .bandwidth_Bps = 15e9};
+    const struct uct_rma_cost cost = {
+        .overhead_s    = iface->speed.cma_overhead_s,
+        .bandwidth_Bps = iface->speed.cma_Bps,
+    };
 
     if (iface->rights & UCT_RIGHT_PUT) {
         attr->put                 = limits;
@@ -259,9 +260,11 @@ void uct_sm_iface_query(const struct uct_iface *base,
     attr->am.zcopy_bytes_max        = iface->options.chunk_bytes;
     attr->am.iov_count_max          = UCT_SM_IOV_COUNT_MAX;
     attr->am_zcopy_header_bytes_max = UCT_SM_HEADER_BYTES_MAX;
-    attr->cost.latency_s            = 60e-9;
-    attr->cost.overhead_s           = 10e-9;
-    attr->cost.bandwidth_Bps        = 12e9;
+    /* A line from processor to processor, and the instructions around it
+     * (docs/perf/foundation.md). */
+    attr->cost.latency_s     = 60e-9;
+    attr->cost.overhead_s    = 10e-9;
+    attr->cost.bandwidth_Bps = iface->speed.chunk_Bps;
     attr->flags = UCT_IFACE_INTRA_NODE | UCT_IFACE_ZCOPY_COPIES |
                   UCT_IFACE_PUT_DONE_AT_TARGET;
     attr->address_bytes = UCT_SM_ADDRESS_BYTES;

@@ -18,6 +18,8 @@ struct uct_sm_options {
     unsigned               chunk_count;
     unsigned               poll_channels;
     int                    attach;
+    uint64_t               chunk_Bps; /* UCS_UNITS_AUTO: measured */
+    uint64_t               cma_Bps;   /* the same */
     bool                   cma;
     bool                   cma_ptracer;
 };

@@ -49,6 +49,18 @@ static const struct ucs_config_entry transport_entries[] = {
      .doc          = "Where yama/ptrace_scope is 1: let every process of this "
                      "user read and write the memory of this one "
                      "(PR_SET_PTRACER)."},
+    {.name         = "BW",
+     .default_text = "auto",
+     .offset       = offsetof(struct uct_sm_options, chunk_Bps),
+     .type         = UCS_CONFIG_TYPE_BANDWIDTH,
+     .doc          = "How fast long messages go through shared memory, for the "
+                     "choice of protocols; auto: measured when the process "
+                     "opens its first interface."},
+    {.name         = "CMA_BW",
+     .default_text = "auto",
+     .offset       = offsetof(struct uct_sm_options, cma_Bps),
+     .type         = UCS_CONFIG_TYPE_BANDWIDTH,
+     .doc          = "The same of copies directly between processes."},
     {.name = NULL},
 };
 

@@ -22,6 +22,7 @@
 #include "uct/base/complete.h"
 #include "uct/sm/sm_address.h"
 #include "uct/sm/sm_options.h"
+#include "uct/sm/sm_speed.h"
 #include "uct/sm/sm_rma.h"
 #include "uct/sm/sm_segment.h"
 
@@ -219,6 +220,7 @@ struct uct_sm_iface {
     struct ucs_list       watches;
     struct ucs_list       peers[UCT_SM_BUCKET_COUNT];
     struct uct_sm_options options;
+    struct uct_sm_speed   speed;
     struct uct_sm_address address;
     pid_t                 process_id;
     bool                  is_child;
