@@ -123,20 +123,14 @@ int tool_info_main(int argc, char **argv)
     struct info_options options = {0};
     bool                ours    = info_transports_exist();
     int                 code    = TOOL_EXIT_OK;
-    int                 rest    = argc;
 
-    switch (tool_options_parse(&info_command, argc, argv, &options, &rest)) {
+    switch (tool_options_parse(&info_command, argc, argv, &options, NULL)) {
     case TOOL_PARSE_HELP:
         return TOOL_EXIT_OK;
     case TOOL_PARSE_BAD:
         return TOOL_EXIT_USAGE;
     case TOOL_PARSE_OK:
         break;
-    }
-    if (rest < argc) {
-        tool_error("unexpected word '%s'; 'causeway info --help' explains",
-                   argv[rest]);
-        return TOOL_EXIT_USAGE;
     }
     info_print_version(ours);
     if (ours) {

@@ -257,6 +257,12 @@ enum tool_parse tool_options_parse(const struct tool_command *command, int argc,
             return TOOL_PARSE_BAD;
         }
     }
-    *rest_p = i;
+    if (command->takes_words) {
+        *rest_p = i;
+    } else if (i < argc) {
+        tool_error("unexpected word '%s'; 'causeway %s --help' explains",
+                   argv[i], argv[0]);
+        return TOOL_PARSE_BAD;
+    }
     return TOOL_PARSE_OK;
 }

@@ -37,8 +37,9 @@ struct tool_option {
 };
 
 struct tool_command {
-    const char               *usage;   /* behind "causeway " */
-    const char               *summary; /* sentences above the options */
+    const char *usage;       /* behind "causeway " */
+    bool        takes_words; /* behind the options; else refused */
+    const char *summary;     /* sentences above the options */
     const struct tool_option *options;
     const char *after; /* below the options: examples; may be NULL */
 };
@@ -51,7 +52,8 @@ enum tool_parse {
 
 /* Fill [target] from argv[1..argc-1].
  *
- * @param rest_p index of the first word behind the options; OK only. */
+ * @param rest_p index of the first word behind the options; OK only. NULL for
+ *               a command that takes no words. */
 enum tool_parse tool_options_parse(const struct tool_command *command, int argc,
                                    char **argv, void *target, int *rest_p);
 

@@ -144,20 +144,14 @@ int tool_perf_main(int argc, char **argv)
                                    .procs           = 2,
                                    .row_seconds     = 0.2,
                                    .timeout_seconds = 60};
-    int                 rest    = argc;
 
-    switch (tool_options_parse(&perf_command, argc, argv, &options, &rest)) {
+    switch (tool_options_parse(&perf_command, argc, argv, &options, NULL)) {
     case TOOL_PARSE_HELP:
         return TOOL_EXIT_OK;
     case TOOL_PARSE_BAD:
         return TOOL_EXIT_USAGE;
     case TOOL_PARSE_OK:
         break;
-    }
-    if (rest < argc) {
-        tool_error("unexpected word '%s'; 'causeway perf --help' explains",
-                   argv[rest]);
-        return TOOL_EXIT_USAGE;
     }
     if (options.peer_fd != 0) {
         return perf_server_main(&options, (int)options.peer_fd);

@@ -37,7 +37,8 @@ static const struct tool_option run_option_rows[] = {
 };
 
 static const struct tool_command run_command = {
-    .usage = "run [OPTION...] [--] COMMAND [WORD...]",
+    .usage       = "run [OPTION...] [--] COMMAND [WORD...]",
+    .takes_words = true,
     .summary =
         "Run a program that uses UCX on Causeway: our libraries come first "
         "for the loader,\nand Open MPI and MPICH are told to choose UCX "

@@ -25,7 +25,8 @@ static const struct tool_option trace_option_rows[] = {
 };
 
 static const struct tool_command trace_command = {
-    .usage = "trace merge [OPTION...] FILE...",
+    .usage       = "trace merge [OPTION...] FILE...",
+    .takes_words = true,
     .summary =
         "Join the traces of several processes into one file that Perfetto "
         "and\nchrome://tracing open. Processes of one host share a clock; the "

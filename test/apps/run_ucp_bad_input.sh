@@ -10,7 +10,7 @@ fi
 apps_compile_ucp ucp_bad_input ucp_node.c || apps_finish
 # memory of a peer is reached through /proc, or over a socket
 for way in proc socket; do
-    for scene in flipped cut random user descriptors memory; do
+    for scene in flipped cut random version user descriptors memory; do
         apps_extra="UCX_TLS=sm UCX_SM_ATTACH=$way" \
             apps_ucp_run "$scene, $way" 60 1 "$apps_bin/ucp_bad_input" $scene
     done

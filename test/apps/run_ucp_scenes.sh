@@ -23,6 +23,22 @@ for tls in sm shm mm posix sysv self sm,self; do
         apps_ucp_run "UCX_TLS=$tls" 30 1 "$apps_bin/ucp_scenes" self
 done
 
+# S computes: it must not be needed where R reads. By default that is so where
+# the costs say that 64 MiB go by get.
+if apps_compile_ucp ucp_compute ucp_node.c; then
+    for scheme in get_zcopy get_ppln rkey_ptr auto; do
+        name="S computes, $scheme"
+        if [ $scheme = auto ] && ! ./causeway explain --mode standard \
+            --datatype contig --size 64m 2>/dev/null |
+            grep -Eq '^  67108864 +rndv/rdma_get'; then
+            apps_skip "$name" "by default 64 MiB go another way here"
+            continue
+        fi
+        apps_extra="UCX_RNDV_SCHEME=$scheme" \
+            apps_ucp_run "$name" 60 1 "$apps_bin/ucp_compute"
+    done
+fi
+
 # shellcheck disable=SC2046
 apps_compile ucp_manners "$CC" ucp_manners.c ucp_util.c -- \
     $(apps_ucp_headers) -ldl -lm &&

@@ -63,9 +63,27 @@ expect "no file" 1 err 'no file'
 run "$tool_causeway" explain --mode quick
 expect "a mode that is none" 1 err "no mode 'quick'"
 run "$tool_causeway" explain --op teleport
-expect "an operation that is none" 2 err 'known: tag'
+expect "an operation that is none" 1 err 'known: tag, am'
+run "$tool_causeway" explain --op am
+expect "an operation that is not built" 1 err 'cannot do this operation yet: am'
 run "$tool_causeway" explain --memory moon
-expect "a memory that is none" 2 err 'known: host'
+expect "a memory that is none" 1 err 'known: host, mapped'
+run "$tool_causeway" explain --memory mapped --mode standard --datatype contig
+expect "mapped memory" 0 out '^tag send, standard, contig, mapped memory'
+expect "and what it means" 0 out '^  memory +mapped by ucp_mem_map'
+run env UCX_TLS=self UCX_RNDV_SCHEME=get_zcopy UCX_RNDV_THRESH=0 \
+    "$tool_causeway" explain --address "$(UCX_TLS=self \
+    "$tool_causeway" explain --own-address)" --mode standard --size 64k
+expect "no lane to another self" 1 out '^  refused +self/'
+run env UCX_RNDV_SCHEME=get_zcopy UCX_RNDV_THRESH=0 "$tool_causeway" explain \
+    --mode standard --datatype contig --receiver-datatype iov --size 64k
+if grep -Eq '^  65536 +rndv/rdma_get' "$tool_work/out"; then
+    expect "the receiver's word" 0 out '^      then rndv/pipeline_send +receiver: '
+else
+    skip "the receiver's word" "CMA is forbidden here"
+fi
+run "$tool_causeway" explain --receiver-datatype round
+expect "a receiver's datatype that is none" 1 err "no datatype 'round'"
 run "$tool_causeway" explain --size 5x
 expect "a size that is none" 2 err 'a size'
 run "$tool_causeway" explain --help

@@ -4,7 +4,7 @@
  * failing call answers with an error status and one line on standard error,
  * and two workers of this process go on exchanging messages.
  *
- * ucp_bad_input flipped|cut|random|user|descriptors|memory
+ * ucp_bad_input flipped|cut|random|version|user|descriptors|memory
  */
 #include "ucp_util.h"
 
@@ -76,12 +76,13 @@ static int lines_end(char *first, size_t size)
     return count;
 }
 
+static char line[1024]; /* the first of the last refusal */
+
 /* An endpoint to these bytes is refused, with one line. */
 static void check_refused(const void *address, const char *what, size_t index)
 {
     struct uu_link link;
     ucs_status_t   status;
-    char           line[1024];
     int            count;
 
     lines_begin();
@@ -110,6 +111,20 @@ static void scene_flipped(void)
             check_goes_on();
         }
     }
+}
+
+/* A peer of another release; the byte is the address's version. */
+static void scene_version(void)
+{
+    char bytes[ADDRESS_MAX];
+
+    memcpy(bytes, there.address, there.length);
+    for (size_t more = 1; more < 256; more++) {
+        bytes[2] = (char)(((const char *)there.address)[2] + (int)more);
+        check_refused(bytes, "another version", more - 1);
+        uu_check(strstr(line, "version") != NULL, "it says: %s", line);
+    }
+    check_goes_on();
 }
 
 /* The call takes no length: what was cut off reads as zeros. */
@@ -149,7 +164,7 @@ static void scene_random(void)
 
 static int another_user(int channel, void *arg)
 {
-    char           address[ADDRESS_MAX], line[1024] = "";
+    char           address[ADDRESS_MAX];
     struct uu_node node;
     struct uu_link link;
     ucs_status_t   status;
@@ -243,7 +258,6 @@ static void raise_limit(int resource, rlim_t from, rlim_t step, int tries)
     struct rlimit before, limit;
     ucs_status_t  status  = UCS_ERR_NO_MEMORY;
     int           refused = 0;
-    char          line[1024];
     int           count;
 
     getrlimit(resource, &before);
@@ -300,10 +314,13 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } scenes[] = {
-        {"flipped", scene_flipped}, {"cut", scene_cut},
-        {"random", scene_random},   {"user", scene_user},
-        {"memory", scene_memory},   {"descriptors", scene_descriptors}};
+    } scenes[]         = {{"flipped", scene_flipped},
+                          {"cut", scene_cut},
+                          {"random", scene_random},
+                          {"version", scene_version},
+                          {"user", scene_user},
+                          {"memory", scene_memory},
+                          {"descriptors", scene_descriptors}};
     const char *wanted = argc > 1 ? argv[1] : "";
     char        path[] = "/tmp/ucp_bad_input_XXXXXX", name[64];
 

@@ -26,8 +26,10 @@ extern const struct test_suite ep_suite;
 extern const struct test_suite ep_loop_suite;
 extern const struct test_suite ep_queue_suite;
 extern const struct test_suite explain_suite;
+extern const struct test_suite explain_forbidden_suite;
 extern const struct test_suite explain_real_suite;
 extern const struct test_suite explain_sm_suite;
+extern const struct test_suite explain_trace_suite;
 extern const struct test_suite flush_suite;
 extern const struct test_suite fragment_suite;
 extern const struct test_suite index_suite;
@@ -61,6 +63,7 @@ extern const struct test_suite transport_config_suite;
 extern const struct test_suite unexpected_suite;
 extern const struct test_suite wakeup_suite;
 extern const struct test_suite worker_config_suite;
+extern const struct test_suite worker_threshold_suite;
 extern const struct test_suite worker_suite;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_explain_ep.c - src/ucp/core/explain.c, entry/explain.c: what is said of
- * real endpoints agrees with the tables that they use, and with what a message
- * then does. */
+ * real endpoints agrees with the tables that they use. What messages then do:
+ * test_explain_trace.c. */
 #include "ucp/core/explain.h"
 
 #include <stdlib.h>
@@ -87,67 +87,6 @@ static void explain__agrees_with_the_tables(const struct test_param *param)
         }
     }
     pair_close(&pair);
-}
-
-static void send_one(struct pair *pair, size_t bytes, bool sync)
-{
-    static uint8_t out[200000], in[200000];
-    void          *receive = pair_receive(pair, 1, in, bytes, 1);
-    void          *send    = sync ? pair_send_sync(pair, 0, out, bytes, 1)
-                                  : pair_send(pair, 0, out, bytes, 1);
-
-    ck_assert_int_eq(pair_wait(pair, send), UCS_OK);
-    ck_assert_int_eq(pair_wait(pair, receive), UCS_OK);
-}
-
-/* Two messages of that size, traced: the first is a request, because the peer
- * does not know us yet, the second may go straight from the call.
- * @param said_protocol  What explain says of them. */
-static void trace_two(const struct test_param *param, size_t bytes, bool sync,
-                      char *said_protocol, struct trace_lines *all_p)
-{
-    struct pair pair;
-    char        path[64];
-
-    (void)snprintf(path, sizeof(path), "/tmp/ucp_test_explain.%d",
-                   (int)getpid());
-    (void)setenv("UCX_TRACE_FILE", path, 1);
-    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_NONE);
-    explained_protocol(pair.eps[0], sync ? "sync" : "standard", bytes,
-                       said_protocol);
-    send_one(&pair, bytes, sync);
-    send_one(&pair, bytes, sync);
-    pair_close(&pair);
-    *all_p = trace_lines_load(path);
-    (void)unlink(path);
-}
-
-/* And the messages then really go that way. */
-static void explain__agrees_with_the_trace(const struct test_param *param)
-{
-    static const size_t sizes[] = {0,    1,    100,   496,   497,
-                                   8000, 8300, 33000, 70000, 200000};
-
-    for (unsigned i = 0; i < 2 * UCS_ARRAY_COUNT(sizes); ++i) {
-        char               said_protocol[32];
-        unsigned           start_count = 0;
-        struct trace_lines all;
-
-        trace_two(param, sizes[i / 2], i & 1, said_protocol, &all);
-        for (unsigned j = 0; j < all.count; ++j) {
-            const struct trace_line *line = &all.lines[j];
-
-            if (!line->has_tag || (strcmp(line->cat, "send") != 0)) {
-                continue;
-            }
-            ++start_count;
-            ck_assert_msg(strcmp(said_protocol, line->protocol) == 0,
-                          "%zu bytes: %s was said, %s was done", sizes[i / 2],
-                          said_protocol, line->protocol);
-        }
-        ck_assert_uint_eq(start_count, 2);
-        trace_lines_free(&all);
-    }
 }
 
 static void explain__candidates_and_rights(const struct test_param *param)
@@ -293,7 +232,6 @@ const struct test_suite explain_sm_suite = {.name   = "explain_sm",
 
 static const struct test_case explain_real_cases[] = {
     TEST(explain__agrees_with_the_tables),
-    TEST(explain__agrees_with_the_trace),
     {0},
 };
 

@@ -26,8 +26,10 @@ static const struct test_suite *const suites[] = {
     &ep_loop_suite,
     &ep_queue_suite,
     &explain_suite,
+    &explain_forbidden_suite,
     &explain_real_suite,
     &explain_sm_suite,
+    &explain_trace_suite,
     &flush_suite,
     &fragment_suite,
     &index_suite,
@@ -61,6 +63,7 @@ static const struct test_suite *const suites[] = {
     &unexpected_suite,
     &wakeup_suite,
     &worker_config_suite,
+    &worker_threshold_suite,
     &worker_suite,
     NULL,
 };

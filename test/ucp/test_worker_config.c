@@ -47,6 +47,36 @@ static void worker_config__covers_every_size(const struct test_param *param)
     pair_close(&pair);
 }
 
+/* Whatever thresholds a user sets, every size has a protocol: the endpoint is
+ * there, and messages around the threshold arrive. */
+static void worker_config__any_threshold(const struct test_param *param)
+{
+    static const char *const rndv[]  = {"0",  "1",  "500", "8k",
+                                        "9k", "64k", "1m",  "inf"};
+    static const char *const zcopy[] = {"0", "1", "500", "20k", "inf"};
+    static uint8_t           out[70000], in[70000];
+
+    for (unsigned i = 0; i < UCS_ARRAY_COUNT(rndv) * UCS_ARRAY_COUNT(zcopy);
+         ++i) {
+        struct pair_setup setup = *(const struct pair_setup *)param->value;
+        struct pair       pair;
+
+        setup.rndv_threshold  = rndv[i % UCS_ARRAY_COUNT(rndv)];
+        setup.zcopy_threshold = zcopy[i / UCS_ARRAY_COUNT(rndv)];
+        pair_open_setup(&pair, &setup, 0, UCP_ERR_HANDLING_MODE_PEER);
+        for (size_t length = 1; length <= sizeof(out); length += 17249) {
+            void *receive = pair_receive(&pair, 1, in, length, 1);
+
+            pattern_fill(out, length, i);
+            ck_assert_int_eq(
+                pair_wait(&pair, pair_send(&pair, 0, out, length, 1)), UCS_OK);
+            ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+            pattern_check(in, length, i);
+        }
+        pair_close(&pair);
+    }
+}
+
 /* The fast path goes exactly as far as the table says, and is closed where
  * settings want every message to ask first. */
 static void worker_config__fast_path(const struct test_param *param)
@@ -80,6 +110,16 @@ static const struct test_case worker_config_cases[] = {
     TEST(worker_config__fast_path),
     {0},
 };
+
+static const struct test_case worker_threshold_cases[] = {
+    TEST(worker_config__any_threshold),
+    {0},
+};
+
+const struct test_suite worker_threshold_suite = {
+    .name   = "worker_threshold",
+    .cases  = worker_threshold_cases,
+    .params = pair_transports};
 
 const struct test_suite worker_config_suite = {.name   = "worker_config",
                                                .cases  = worker_config_cases,

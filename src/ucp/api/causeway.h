@@ -131,10 +131,13 @@ ucs_status_t causeway_worker_query_buffer(ucp_worker_h            worker,
 /* ---- explaining: why messages go the way they go ---- */
 
 enum causeway_explain_field {
-    CAUSEWAY_EXPLAIN_FIELD_MODE     = 1 << 0,
-    CAUSEWAY_EXPLAIN_FIELD_DATATYPE = 1 << 1,
-    CAUSEWAY_EXPLAIN_FIELD_BYTES    = 1 << 2,
-    CAUSEWAY_EXPLAIN_FIELD_FLAGS    = 1 << 3
+    CAUSEWAY_EXPLAIN_FIELD_MODE          = 1 << 0,
+    CAUSEWAY_EXPLAIN_FIELD_DATATYPE      = 1 << 1,
+    CAUSEWAY_EXPLAIN_FIELD_BYTES         = 1 << 2,
+    CAUSEWAY_EXPLAIN_FIELD_FLAGS         = 1 << 3,
+    CAUSEWAY_EXPLAIN_FIELD_OPERATION     = 1 << 4,
+    CAUSEWAY_EXPLAIN_FIELD_MEMORY        = 1 << 5,
+    CAUSEWAY_EXPLAIN_FIELD_RECV_DATATYPE = 1 << 6
 };
 
 enum causeway_explain_flag {
@@ -144,13 +147,21 @@ enum causeway_explain_flag {
 /* What to explain; without a field: all of that kind.
  * mode      "standard", "sync", "ready", "buffered"
  * datatype  "contig", "iov", "generic", "strided"
- * bytes     only messages of this size */
+ * bytes     only messages of this size
+ * operation      "tag", which also is meant without it; "am", "stream", "put",
+ *                "get", "atomic" once libucp does them
+ * memory         "host", which also is meant without it, or "mapped"
+ * recv_datatype  of the receiver, who has the final word; without it, that is
+ *                left open */
 typedef struct causeway_explain_params {
     uint64_t    field_mask;
     const char *mode;
     const char *datatype;
     size_t      bytes;
     unsigned    flags;
+    const char *operation;
+    const char *memory;
+    const char *recv_datatype;
 } causeway_explain_params_t;
 
 /* Write to stream which lanes an endpoint has, why each other interface was
@@ -158,8 +169,9 @@ typedef struct causeway_explain_params {
  * other one's memory, the protocol for each range of sizes with its cost, and
  * why each other protocol lost. docs/guides/explain.md shows how to read it.
  * @param params  NULL: everything, as text.
- * @return UCS_OK; UCS_ERR_INVALID_PARAM: no such mode or datatype, one line
- *         says so; UCS_ERR_UNREACHABLE: the endpoint has no lane, which is
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM: no such mode, datatype, operation or
+ *         memory, one line says so; UCS_ERR_UNSUPPORTED: an operation that
+ *         libucp does not do yet, likewise; UCS_ERR_UNREACHABLE: the endpoint has no lane, which is
  *         explained; UCS_ERR_NO_MEMORY. */
 ucs_status_t causeway_ep_explain(ucp_ep_h                         ep,
                                  const causeway_explain_params_t *params,

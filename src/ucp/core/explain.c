@@ -224,6 +224,19 @@ static void explain_rights(struct ucp_explain *explain, const char *whose,
     ucp_explain_end(explain);
 }
 
+/* A sentence about all that follows. */
+static void explain_remark(struct ucp_explain *explain, const char *about,
+                           const char *text)
+{
+    ucp_explain_begin(explain, about);
+    if (explain->json) {
+        ucsi_json_text(&explain->text, "remark", text);
+    } else {
+        ucsi_strbuf_appendf(&explain->text, "  %-8s %s", about, text);
+    }
+    ucp_explain_end(explain);
+}
+
 static void explain_candidates(struct ucp_explain            *explain,
                                struct ucp_worker             *worker,
                                const struct ucp_address_view *view,
@@ -278,8 +291,12 @@ ucs_status_t ucp_explain_peer(struct ucp_explain            *explain,
         explain_rights(explain, "the peer to ours", ep->message_ep->peer_rights,
                        NULL);
     }
-    query = ucp_worker_config_query(worker, config);
-    ucp_explain_queries(explain, ucp_protos, &query);
+    if (explain->memory->remark != NULL) {
+        explain_remark(explain, "memory", explain->memory->remark);
+    }
+    explain->ep = ep;
+    query       = ucp_worker_config_query(worker, config);
+    ucp_explain_queries(explain, explain->operation->protos, &query);
     return UCS_OK;
 }
 

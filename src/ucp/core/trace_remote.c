@@ -3,33 +3,55 @@
  * trace is written: see trace_lane.c. */
 #include "ucp/core/trace_lane.h"
 
+/* One operation from its call to its answer, and to its completion if the
+ * transport goes on with it alone. */
+struct trace_remote {
+    struct ucp_trace_op      op;
+    struct ucp_trace_flight *flight;
+};
+
+/* @return what to pass to the transport instead of req. */
+static struct uct_req *remote_begin(struct trace_remote *remote,
+                                    struct uct_ep *lane, const char *name,
+                                    size_t bytes, struct uct_req *req)
+{
+    ucp_trace_op_begin(&remote->op, lane, name);
+    remote->op.event.bytes = bytes;
+    return ucp_trace_flight_get(&remote->op, req, &remote->flight);
+}
+
+/* @return what the transport answered. */
+static ucs_status_t remote_end(struct trace_remote *remote, ucs_status_t status)
+{
+    ucp_trace_op_end(&remote->op, status);
+    ucp_trace_flight_leave(&remote->op, remote->flight, status);
+    return status;
+}
+
 static ucs_status_t trace_put_short(struct uct_ep *lane, const void *buffer,
                                     size_t length, uint64_t remote_address,
                                     const struct uct_rkey *rkey, unsigned flags)
 {
-    struct ucp_trace_op op;
-    ucs_status_t        status;
+    struct trace_remote remote;
 
-    ucp_trace_op_begin(&op, lane, "put_short");
-    op.event.bytes = length;
-    status =
-        op.real->put_short(lane, buffer, length, remote_address, rkey, flags);
-    ucp_trace_op_end(&op, status);
-    return status;
+    (void)remote_begin(&remote, lane, "put_short", length, NULL);
+    return remote_end(&remote,
+                      remote.op.real->put_short(lane, buffer, length,
+                                                remote_address, rkey, flags));
 }
 
 static ssize_t trace_put_bcopy(struct uct_ep *lane, uct_pack_fn pack, void *arg,
                                size_t length_max, uint64_t remote_address,
                                const struct uct_rkey *rkey, unsigned flags)
 {
-    struct ucp_trace_op op;
+    struct trace_remote remote;
     ssize_t             packed;
 
-    ucp_trace_op_begin(&op, lane, "put_bcopy");
-    packed = op.real->put_bcopy(lane, pack, arg, length_max, remote_address,
-                                rkey, flags);
-    op.event.bytes = (packed < 0) ? 0 : (size_t)packed;
-    ucp_trace_op_end(&op, (packed < 0) ? (ucs_status_t)packed : UCS_OK);
+    (void)remote_begin(&remote, lane, "put_bcopy", 0, NULL);
+    packed = remote.op.real->put_bcopy(lane, pack, arg, length_max,
+                                       remote_address, rkey, flags);
+    remote.op.event.bytes = (packed < 0) ? 0 : (size_t)packed;
+    (void)remote_end(&remote, (packed < 0) ? (ucs_status_t)packed : UCS_OK);
     return packed;
 }
 
@@ -37,17 +59,12 @@ static ucs_status_t trace_put_zcopy(struct uct_ep        *lane,
                                     const struct uct_rma *rma,
                                     struct uct_req *req, unsigned flags)
 {
-    struct ucp_trace_flight *flight;
-    struct ucp_trace_op      op;
-    ucs_status_t             status;
+    struct trace_remote remote;
 
-    ucp_trace_op_begin(&op, lane, "put_zcopy");
-    op.event.bytes = ucp_trace_iov_bytes(rma->iov, rma->iov_count);
-    req            = ucp_trace_flight_get(&op, req, &flight);
-    status         = op.real->put_zcopy(lane, rma, req, flags);
-    ucp_trace_op_end(&op, status);
-    ucp_trace_flight_leave(&op, flight, status);
-    return status;
+    req = remote_begin(&remote, lane, "put_zcopy",
+                       ucp_trace_iov_bytes(rma->iov, rma->iov_count), req);
+    return remote_end(&remote,
+                      remote.op.real->put_zcopy(lane, rma, req, flags));
 }
 
 static ucs_status_t trace_get_bcopy(struct uct_ep *lane, void *buffer,
@@ -55,35 +72,24 @@ static ucs_status_t trace_get_bcopy(struct uct_ep *lane, void *buffer,
                                     const struct uct_rkey *rkey,
                                     struct uct_req *req, unsigned flags)
 {
-    struct ucp_trace_flight *flight;
-    struct ucp_trace_op      op;
-    ucs_status_t             status;
+    struct trace_remote remote;
 
-    ucp_trace_op_begin(&op, lane, "get_bcopy");
-    op.event.bytes = length;
-    req            = ucp_trace_flight_get(&op, req, &flight);
-    status = op.real->get_bcopy(lane, buffer, length, remote_address, rkey, req,
-                                flags);
-    ucp_trace_op_end(&op, status);
-    ucp_trace_flight_leave(&op, flight, status);
-    return status;
+    req = remote_begin(&remote, lane, "get_bcopy", length, req);
+    return remote_end(&remote, remote.op.real->get_bcopy(lane, buffer, length,
+                                                         remote_address, rkey,
+                                                         req, flags));
 }
 
 static ucs_status_t trace_get_zcopy(struct uct_ep        *lane,
                                     const struct uct_rma *rma,
                                     struct uct_req *req, unsigned flags)
 {
-    struct ucp_trace_flight *flight;
-    struct ucp_trace_op      op;
-    ucs_status_t             status;
+    struct trace_remote remote;
 
-    ucp_trace_op_begin(&op, lane, "get_zcopy");
-    op.event.bytes = ucp_trace_iov_bytes(rma->iov, rma->iov_count);
-    req            = ucp_trace_flight_get(&op, req, &flight);
-    status         = op.real->get_zcopy(lane, rma, req, flags);
-    ucp_trace_op_end(&op, status);
-    ucp_trace_flight_leave(&op, flight, status);
-    return status;
+    req = remote_begin(&remote, lane, "get_zcopy",
+                       ucp_trace_iov_bytes(rma->iov, rma->iov_count), req);
+    return remote_end(&remote,
+                      remote.op.real->get_zcopy(lane, rma, req, flags));
 }
 
 static ucs_status_t trace_atomic(struct uct_ep           *lane,
@@ -92,32 +98,21 @@ static ucs_status_t trace_atomic(struct uct_ep           *lane,
                                  const struct uct_rkey   *rkey,
                                  struct uct_req *req, unsigned flags)
 {
-    struct ucp_trace_flight *flight;
-    struct ucp_trace_op      op;
-    ucs_status_t             status;
+    struct trace_remote remote;
 
-    ucp_trace_op_begin(&op, lane, "atomic");
-    op.event.bytes = atomic->size_bytes;
-    req            = ucp_trace_flight_get(&op, req, &flight);
-    status = op.real->atomic(lane, atomic, remote_address, rkey, req, flags);
-    ucp_trace_op_end(&op, status);
-    ucp_trace_flight_leave(&op, flight, status);
-    return status;
+    req = remote_begin(&remote, lane, "atomic", atomic->size_bytes, req);
+    return remote_end(
+        &remote,
+        remote.op.real->atomic(lane, atomic, remote_address, rkey, req, flags));
 }
 
 static ucs_status_t trace_ep_flush(struct uct_ep *lane, struct uct_req *req,
                                    unsigned flags)
 {
-    struct ucp_trace_flight *flight;
-    struct ucp_trace_op      op;
-    ucs_status_t             status;
+    struct trace_remote remote;
 
-    ucp_trace_op_begin(&op, lane, "flush");
-    req    = ucp_trace_flight_get(&op, req, &flight);
-    status = op.real->ep_flush(lane, req, flags);
-    ucp_trace_op_end(&op, status);
-    ucp_trace_flight_leave(&op, flight, status);
-    return status;
+    req = remote_begin(&remote, lane, "flush", 0, req);
+    return remote_end(&remote, remote.op.real->ep_flush(lane, req, flags));
 }
 
 void ucp_trace_remote_init(struct uct_transport       *traced,

@@ -41,9 +41,11 @@ static ucs_status_t allocated_offer(const struct ucp_query *query,
     if (query->mode == UCP_MODE_SYNC) {
         return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
     }
-    max = (ucp_rndv_threshold(query) == SIZE_MAX) ?
-                  SIZE_MAX :
-                  attr->am.bcopy_bytes_max - UCP_WIRE_EAGER_BYTES;
+    /* A threshold that is set means: no asking below it, however many
+     * fragments that takes. */
+    max = (ucp_rndv_threshold(query) == UCS_UNITS_AUTO) ?
+                  attr->am.bcopy_bytes_max - UCP_WIRE_EAGER_BYTES :
+                  SIZE_MAX;
     return ucp_offer_sizes(offer_p, 0, ucs_min(max, ucp_eager_bytes_max(query)),
                            ucs_linear(attr->cost.latency_s +
                                               2 * attr->cost.overhead_s,

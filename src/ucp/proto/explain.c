@@ -7,18 +7,6 @@
 #include "ucp/proto/rndv.h"
 #include "ucs/json.h"
 
-const char *const ucp_mode_names[] = {
-    [UCP_MODE_STANDARD] = "standard", [UCP_MODE_SYNC] = "sync",
-    [UCP_MODE_READY] = "ready",       [UCP_MODE_BUFFERED] = "buffered",
-    [UCP_MODE_COUNT] = NULL,
-};
-
-const char *const ucp_dt_class_names[] = {
-    [UCP_DT_CONTIG] = "contig",   [UCP_DT_IOV] = "iov",
-    [UCP_DT_GENERIC] = "generic", [UCP_DT_STRIDED] = "strided",
-    [UCP_DT_CLASS_COUNT] = NULL,
-};
-
 /* Sizes from first to last have one cheapest offer.
  * winner  its index, or UCS_ENVELOPE_NONE */
 struct explain_range {
@@ -45,15 +33,17 @@ void ucp_explain_end(struct ucp_explain *explain)
     explain->line(explain->arg, explain->text_bytes);
 }
 
-static void explain_title(const struct ucp_query *query, char *title,
+static void explain_title(const struct ucp_explain *explain,
+                          const struct ucp_query *query, char *title,
                           size_t size_bytes)
 {
     struct ucs_strbuf text;
 
     ucs_strbuf_init(&text, title, size_bytes);
-    ucsi_strbuf_appendf(&text, "tag send, %s, %s, host memory",
-                        ucp_mode_names[query->mode],
-                        ucp_dt_class_names[query->dt_class]);
+    ucsi_strbuf_appendf(&text, "%s, %s, %s, %s memory",
+                        explain->operation->title, ucp_mode_names[query->mode],
+                        ucp_dt_class_names[query->dt_class],
+                        explain->memory->name);
 }
 
 /* A record of one offer at one range: what it is about. */
@@ -62,11 +52,11 @@ static void explain_begin_json(struct ucp_explain *explain, const char *record,
                                const struct explain_range *range)
 {
     ucp_explain_begin(explain, record);
-    ucsi_json_text(&explain->text, "operation", "tag");
+    ucsi_json_text(&explain->text, "operation", explain->operation->name);
     ucsi_json_text(&explain->text, "mode", ucp_mode_names[query->mode]);
     ucsi_json_text(&explain->text, "datatype",
                    ucp_dt_class_names[query->dt_class]);
-    ucsi_json_text(&explain->text, "memory", "host");
+    ucsi_json_text(&explain->text, "memory", explain->memory->name);
     ucsi_json_u64(&explain->text, "bytes_first", range->first);
     ucsi_json_u64(&explain->text, "bytes_last", range->last);
 }
@@ -124,6 +114,57 @@ static void explain_nobody(struct ucp_explain         *explain,
         ucp_explain_begin(explain, NULL);
         ucsi_strbuf_appendf(&explain->text, "  %zu and more: no protocol",
                             range->first);
+    }
+    ucp_explain_end(explain);
+}
+
+/* ------------------------------------------------- what becomes of a proposal
+ */
+
+/* Who goes on in the winner's place, and why.
+ * who  "sender": from the start; "receiver": when it has matched */
+struct explain_then {
+    const char *who;
+    const char *reason;
+};
+
+/* @return false: the winner does what it proposes. */
+static bool explain_falls_back(const struct ucp_explain *explain,
+                               const struct ucp_proto   *proto,
+                               struct explain_then      *then_p)
+{
+    if ((explain->ep != NULL) && (proto->obstacle != NULL)) {
+        *then_p = (struct explain_then){"sender", proto->obstacle(explain->ep)};
+        if (then_p->reason != NULL) {
+            return true;
+        }
+    }
+    *then_p = (struct explain_then){"receiver",
+                                    "for the receiver's datatype it cannot be"};
+    return (proto->answer != NULL) && (explain->recv_class >= 0) &&
+           !(proto->answers & UCP_DT_BIT(explain->recv_class));
+}
+
+static void explain_then(struct ucp_explain         *explain,
+                         const struct ucp_query     *query,
+                         const struct ucp_proto     *proto,
+                         const struct explain_range *range)
+{
+    const char         *name = ucp_pipeline_send_proto.name;
+    struct explain_then then;
+
+    if (!explain_falls_back(explain, proto, &then)) {
+        return;
+    }
+    if (explain->json) {
+        explain_begin_json(explain, "then", query, range);
+        ucsi_json_text(&explain->text, "protocol", name);
+        ucsi_json_text(&explain->text, "who", then.who);
+        ucsi_json_text(&explain->text, "reason", then.reason);
+    } else {
+        ucp_explain_begin(explain, NULL);
+        ucsi_strbuf_appendf(&explain->text, "      then %-21s %s: %s", name,
+                            then.who, then.reason);
     }
     ucp_explain_end(explain);
 }
@@ -293,6 +334,9 @@ static void explain_range(struct ucp_explain         *explain,
     } else {
         explain_winner_text(explain, selection, range);
     }
+    if (range->winner != UCS_ENVELOPE_NONE) {
+        explain_then(explain, query, selection->protos[range->winner], range);
+    }
     for (unsigned i = 0; i < selection->offer_count; ++i) {
         struct explain_loss loss = explain_loss(selection, i, range);
 
@@ -392,7 +436,7 @@ static void explain_query(struct ucp_explain            *explain,
     struct ucp_query        same;
     char                    title[128];
 
-    explain_title(query, title, sizeof(title));
+    explain_title(explain, query, title, sizeof(title));
     if (((explain->title != NULL) &&
          (fnmatch(explain->title, title, 0) != 0)) ||
         (ucp_select_all(protos, query, &selection) != UCS_OK)) {

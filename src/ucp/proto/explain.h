@@ -4,6 +4,7 @@
  *
  *   tag send, standard, contiguous, host memory
  *     0..504      eager/immediate   0.31 us + 0.200 ns/B; inline, ...
+ *         then rndv/pipeline_send the peer may not read our memory
  *         not eager/allocated    dearer by 0.06 us at 0 B, 0.11 us at 504 B
  *         not rndv/pipeline_send refused: ...
  *
@@ -17,25 +18,53 @@
 
 enum { UCP_EXPLAIN_LINE_BYTES_MAX = 1024 };
 
+/* What can be explained.
+ * name    as tools and users write it
+ * title   how an explanation begins
+ * protos  who may carry it, NULL at the end; NULL: libucp does not do it yet */
+struct ucp_operation {
+    const char                    *name;
+    const char                    *title;
+    const struct ucp_proto *const *protos;
+};
+
+/* Memory of the buffers.
+ * remark  what the choice does not say, or NULL */
+struct ucp_explain_memory {
+    const char *name;
+    const char *remark;
+};
+
+/* NULL as name at the end. */
+extern const struct ucp_operation      ucp_operations[];
+extern const struct ucp_explain_memory ucp_explain_memories[];
+
 /* What is wanted, and who gets it.
  * line   called with each line, without newline, lent for the call
  * arg    for line
  * json   one object a line
+ * operation, memory  rows of their tables
  * mode, dt_class  only these; negative: all
+ * recv_class  the receiver's datatype, negative: not said
+ * ep     whose messages these are, or NULL: what the peer allows and refused
  * bytes  only this size, with has_bytes
  * title  only operations whose title this pattern (glob) matches; NULL: all
  * text   the line that is being made */
 struct ucp_explain {
     void (*line)(void *arg, const char *text);
-    void             *arg;
-    bool              json;
-    int               mode;
-    int               dt_class;
-    bool              has_bytes;
-    size_t            bytes;
-    const char       *title;
-    struct ucs_strbuf text;
-    char              text_bytes[UCP_EXPLAIN_LINE_BYTES_MAX];
+    void                            *arg;
+    bool                             json;
+    int                              mode;
+    int                              dt_class;
+    int                              recv_class;
+    const struct ucp_operation      *operation;
+    const struct ucp_explain_memory *memory;
+    const struct ucp_ep             *ep;
+    bool                             has_bytes;
+    size_t                           bytes;
+    const char                      *title;
+    struct ucs_strbuf                text;
+    char                             text_bytes[UCP_EXPLAIN_LINE_BYTES_MAX];
 };
 
 /* Names of modes and datatype classes, as tools and patterns use them, NULL at
@@ -49,7 +78,14 @@ static inline void ucp_explain_init(struct ucp_explain *explain,
                                     void *arg)
 {
     *explain = (struct ucp_explain){
-        .line = line, .arg = arg, .mode = -1, .dt_class = -1};
+        .line       = line,
+        .arg        = arg,
+        .mode       = -1,
+        .dt_class   = -1,
+        .recv_class = -1,
+        .operation  = &ucp_operations[0],
+        .memory     = &ucp_explain_memories[0],
+    };
 }
 
 /* Begin a line, and hand it over. With json: begin an object of that kind. */

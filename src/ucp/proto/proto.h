@@ -83,6 +83,9 @@ struct ucp_query {
     const struct ucp_context_config *config;
 };
 
+/* A class of datatypes in a set of them. */
+#define UCP_DT_BIT(_class) (1u << (_class))
+
 /* What a protocol answers to a query.
  * reason  why not, a constant sentence, when it refuses
  * cost    time to move n bytes; UCS_LINEAR_NEVER where it cannot be used */
@@ -140,7 +143,13 @@ struct ucp_proto {
      *         as fragments. */
     ucs_status_t (*answer)(struct ucp_rndv          *rndv,
                            const struct ucp_arrival *arrival);
-    uint8_t kind; /* enum ucp_rndv_kind, if there is an answer() */
+    uint8_t kind;    /* enum ucp_rndv_kind, if there is an answer() */
+    uint8_t answers; /* UCP_DT_BIT()s: datatypes of R for which it is asked */
+
+    /* Rendezvous only, or NULL: why an endpoint cannot do at S's side what its
+     * configuration could, a constant sentence; then the message goes by
+     * protocol 4 from the start. Pure. @return NULL: it can. */
+    const char *(*obstacle)(const struct ucp_ep *ep);
 
     enum ucp_direct direct;
 

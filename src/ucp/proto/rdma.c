@@ -143,6 +143,22 @@ uint32_t ucp_rdma_peer_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op)
     return rdma_ep_lanes(ep, op, true);
 }
 
+const char *ucp_rdma_obstacle(const struct ucp_ep *ep, enum ucp_rndv_kind kind,
+                              enum ucp_rdma_op op)
+{
+    if (ep->refused & (1u << kind)) {
+        return "the peer has refused it";
+    }
+    if (op == UCP_RDMA_PUT) {
+        return (ucp_rdma_own_lanes(ep, op) == 0) ?
+                   "we may not write to the peer's memory" :
+                   NULL;
+    }
+    return (ucp_rdma_peer_lanes(ep, op) == 0) ?
+               "the peer may not read our memory" :
+               NULL;
+}
+
 /* ---- memory ---- */
 
 static struct uct_md *rdma_md(const struct ucp_ep *ep, unsigned lane)

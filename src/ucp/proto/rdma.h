@@ -58,6 +58,11 @@ const char *ucp_rdma_refusal(const struct ucp_query *query,
 uint32_t ucp_rdma_own_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op);
 uint32_t ucp_rdma_peer_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op);
 
+/* S: why an endpoint cannot propose that kind, a constant sentence; NULL: it
+ * can. Put is ours to do, get the peer's. */
+const char *ucp_rdma_obstacle(const struct ucp_ep *ep, enum ucp_rndv_kind kind,
+                              enum ucp_rdma_op op);
+
 /* ---- memory ---- */
 
 /* Register the message's buffer for those lanes; kept until the end.

@@ -40,6 +40,11 @@ static ucs_status_t get_offer(const struct ucp_query *query,
                            ucp_rdma_register_cost(query, lanes))));
 }
 
+static const char *get_obstacle(const struct ucp_ep *ep)
+{
+    return ucp_rdma_obstacle(ep, UCP_RNDV_GET, UCP_RDMA_GET);
+}
+
 static ucs_status_t get_step(struct ucp_request *req)
 {
     uint8_t               head[UCP_RDMA_HEAD_BYTES_MAX];
@@ -51,8 +56,7 @@ static ucs_status_t get_step(struct ucp_request *req)
     struct ucp_rndv      *rndv;
     ucs_status_t          status;
 
-    if ((req->send.id == 0) &&
-        (ucp_rndv_is_refused(req, UCP_RNDV_GET) || (lanes == 0))) {
+    if ((req->send.id == 0) && (get_obstacle(req->send.ep) != NULL)) {
         return ucp_rndv_fall_back(req);
     }
     status = ucp_rndv_open(req, &rndv);
@@ -74,9 +78,6 @@ static ucs_status_t get_answer(struct ucp_rndv          *rndv,
 
     if (lanes == 0) {
         return UCS_ERR_UNREACHABLE;
-    }
-    if (rndv->req->dt.dt_class != UCP_DT_CONTIG) {
-        return UCS_ERR_UNSUPPORTED;
     }
     lanes = ucp_rdma_head_decode(rndv, arrival->data - arrival->head_length,
                                  arrival->head_length, lanes);
@@ -100,4 +101,7 @@ const struct ucp_proto ucp_rdma_get_proto = {
     .abort   = ucp_rndv_abort_send,
     .answer  = get_answer,
     .kind    = UCP_RNDV_GET,
+    .answers = UCP_DT_BIT(UCP_DT_CONTIG),
+
+    .obstacle = get_obstacle,
 };

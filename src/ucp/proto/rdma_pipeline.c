@@ -50,6 +50,11 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
                        (4 * am->overhead_s + put.base_s) / piece));
 }
 
+static const char *pipeline_obstacle(const struct ucp_ep *ep)
+{
+    return ucp_rdma_obstacle(ep, UCP_RNDV_PIPELINE, UCP_RDMA_PUT);
+}
+
 static ucs_status_t pipeline_step(struct ucp_request *req)
 {
     struct ucp_rndv_start start = {
@@ -61,9 +66,7 @@ static ucs_status_t pipeline_step(struct ucp_request *req)
     struct ucp_rndv *rndv;
     ucs_status_t     status;
 
-    if ((req->send.id == 0) &&
-        (ucp_rndv_is_refused(req, UCP_RNDV_PIPELINE) ||
-         (ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT) == 0))) {
+    if ((req->send.id == 0) && (pipeline_obstacle(req->send.ep) != NULL)) {
         return ucp_rndv_fall_back(req);
     }
     status = ucp_rndv_open(req, &rndv);
@@ -84,9 +87,6 @@ static ucs_status_t pipeline_answer(struct ucp_rndv          *rndv,
     if (lanes == 0) {
         return UCS_ERR_UNREACHABLE;
     }
-    if (rndv->req->dt.dt_class != UCP_DT_CONTIG) {
-        return UCS_ERR_UNSUPPORTED;
-    }
     ucp_fragment_want(rndv, middle.end, arrival->length);
     ucp_rdma_grant(rndv, lanes, &middle,
                    ucs_max(config->rndv_fragment_bytes, (size_t)1),
@@ -103,4 +103,7 @@ const struct ucp_proto ucp_rdma_pipeline_proto = {
     .abort   = ucp_rndv_abort_send,
     .answer  = pipeline_answer,
     .kind    = UCP_RNDV_PIPELINE,
+    .answers = UCP_DT_BIT(UCP_DT_CONTIG),
+
+    .obstacle = pipeline_obstacle,
 };

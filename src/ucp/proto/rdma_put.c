@@ -43,6 +43,11 @@ static ucs_status_t put_offer(const struct ucp_query *query,
                            ucp_rdma_register_cost(query, lanes))));
 }
 
+static const char *put_obstacle(const struct ucp_ep *ep)
+{
+    return ucp_rdma_obstacle(ep, UCP_RNDV_PUT, UCP_RDMA_PUT);
+}
+
 static ucs_status_t put_step(struct ucp_request *req)
 {
     const struct ucp_rndv_start start = {.am_id = UCP_AM_RNDV,
@@ -50,9 +55,7 @@ static ucs_status_t put_step(struct ucp_request *req)
     struct ucp_rndv            *rndv;
     ucs_status_t                status;
 
-    if ((req->send.id == 0) &&
-        (ucp_rndv_is_refused(req, UCP_RNDV_PUT) ||
-         (ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT) == 0))) {
+    if ((req->send.id == 0) && (put_obstacle(req->send.ep) != NULL)) {
         return ucp_rndv_fall_back(req);
     }
     status = ucp_rndv_open(req, &rndv);
@@ -75,9 +78,6 @@ static ucs_status_t put_answer(struct ucp_rndv          *rndv,
     if (lanes == 0) {
         return UCS_ERR_UNREACHABLE;
     }
-    if (rndv->req->dt.dt_class != UCP_DT_CONTIG) {
-        return UCS_ERR_UNSUPPORTED;
-    }
     lanes = ucp_rdma_register_all(rndv, lanes,
                                   UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_WRITE);
     if (lanes == 0) {
@@ -96,4 +96,7 @@ const struct ucp_proto ucp_rdma_put_proto = {
     .abort   = ucp_rndv_abort_send,
     .answer  = put_answer,
     .kind    = UCP_RNDV_PUT,
+    .answers = UCP_DT_BIT(UCP_DT_CONTIG),
+
+    .obstacle = put_obstacle,
 };

@@ -234,13 +234,6 @@ const struct ucp_proto *ucp_rndv_settle_scheme(struct ucp_query *query,
  * it before: go on as protocol 4, from the start. @return as step(). */
 UCS_MUST_USE ucs_status_t ucp_rndv_fall_back(struct ucp_request *req);
 
-/* S: will the peer refuse a candidate of that kind? */
-static inline bool ucp_rndv_is_refused(const struct ucp_request *req,
-                                       enum ucp_rndv_kind        kind)
-{
-    return (req->send.ep->refused & (1u << kind)) != 0;
-}
-
 /* Protocol 4, what the others fall back to. */
 extern const struct ucp_proto ucp_pipeline_send_proto;
 

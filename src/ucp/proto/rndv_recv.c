@@ -70,7 +70,9 @@ static void rndv_answer(struct ucp_rndv          *rndv,
 
     if (proto != NULL) {
         rndv->bulk.name = proto->name;
-        status          = proto->answer(rndv, arrival);
+        if (proto->answers & UCP_DT_BIT(rndv->req->dt.dt_class)) {
+            status = proto->answer(rndv, arrival);
+        }
     }
     if (status != UCS_OK) {
         if (status == UCS_ERR_UNREACHABLE) {
