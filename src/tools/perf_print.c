@@ -215,8 +215,8 @@ static void print_number(double value)
 static void print_table_raw(const struct perf_row *row)
 {
     static const char *const titles[PERF_RAW_COUNT] = {
-        [PERF_RAW_UDP]      = "udp",
-        [PERF_RAW_SEGMENTS] = "udp in segments",
+        [PERF_RAW_UDP]      = "udp packets",
+        [PERF_RAW_SEGMENTS] = "udp segments",
         [PERF_RAW_TCP]      = "tcp"};
     const char *comma = "         raw:";
     unsigned    raw;
