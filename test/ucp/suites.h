@@ -44,6 +44,8 @@ extern const struct test_suite processes_suite;
 extern const struct test_suite protos_suite;
 extern const struct test_suite recv_suite;
 extern const struct test_suite reg_cache_suite;
+extern const struct test_suite registration_suite;
+extern const struct test_suite registration_time_suite;
 extern const struct test_suite rdma_get_suite;
 extern const struct test_suite rdma_pipeline_suite;
 extern const struct test_suite rdma_put_suite;

@@ -44,6 +44,8 @@ static const struct test_suite *const suites[] = {
     &protos_suite,
     &recv_suite,
     &reg_cache_suite,
+    &registration_suite,
+    &registration_time_suite,
     &rdma_get_suite,
     &rdma_pipeline_suite,
     &rdma_put_suite,
