@@ -120,6 +120,7 @@ struct udp_conn {
     unsigned              inbox_count; /* messages of it that wait */
     struct ucs_timer      timer;
     uint64_t              heard_ns, pinged_ns, retry_ns, begun_ns, pace_ns;
+    uint64_t              asked_ns; /* the last HELLO or CONNECT */
     uint64_t              probe_ns, linger_ns;
     struct udp_held      *pieces; /* of the segment pieces_number; NULL: none */
     uint32_t              pieces_number, pieces_mask;

@@ -25,6 +25,7 @@ enum {
     CONNECT_RETRY_MAX_NS   = 200 * 1000 * 1000,
     CONNECT_BLOCKED_NS     = 1000 * 1000,
     CONNECT_RETRY_SHIFT    = 7,
+    CONNECT_RETRY_PATIENCE = 4, /* so often before the wait doubles */
     CONNECT_PING_COUNT_MIN = 3,
     CONNECT_PING_PARTS     = 6, /* of the bound */
     CONNECT_SHUT_MAX_NS    = 50 * 1000 * 1000,
@@ -55,8 +56,10 @@ static void connect_ask(struct udp_conn *conn)
 {
     uint64_t wait_ns = CONNECT_RETRY_FIRST_NS;
 
-    wait_ns <<= ucs_min(conn->retry_count, (unsigned)CONNECT_RETRY_SHIFT);
+    wait_ns <<= ucs_min(conn->retry_count / CONNECT_RETRY_PATIENCE,
+                        (unsigned)CONNECT_RETRY_SHIFT);
     ++conn->retry_count;
+    conn->asked_ns = conn->env->now_ns;
     conn->retry_ns =
         conn->env->now_ns + ucs_min(wait_ns, (uint64_t)CONNECT_RETRY_MAX_NS);
     if (!connect_send(conn, (conn->state == UDP_CONN_HELLO)
@@ -114,6 +117,9 @@ void udp_connect_packet(struct udp_conn *conn, const struct udp_head *head,
         ((conn->state == UDP_CONN_HELLO) ||
          ((conn->state == UDP_CONN_CONNECT) &&
           (conn->cookie != hello.cookie)))) {
+        if (conn->retry_count == 1) { /* asked once: a round trip */
+            udp_rtt_sample(&conn->rtt, conn->env->now_ns - conn->asked_ns, 0);
+        }
         conn->cookie      = hello.cookie;
         conn->state       = UDP_CONN_CONNECT;
         conn->retry_count = 0;
@@ -259,7 +265,8 @@ void udp_connect_step(struct udp_conn *conn)
         if (now_ns - conn->begun_ns >= conn->env->bound_ns) {
             udp_conn_fail(conn, UCS_ERR_UNREACHABLE);
         } else if (now_ns >= conn->retry_ns) {
-            if (conn->retry_count > CONNECT_RETRY_SHIFT) {
+            if (conn->retry_count >
+                CONNECT_RETRY_SHIFT * CONNECT_RETRY_PATIENCE) {
                 conn->state = UDP_CONN_HELLO; /* the cookie may be old */
             }
             connect_ask(conn);

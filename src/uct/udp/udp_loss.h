@@ -14,9 +14,9 @@
 
 /* A segment is lost when one sent so many later on its channel has arrived
  * (RFC 9002 6.1.1). */
-enum { UDP_LOSS_ORDER_COUNT = 3, UDP_LOSS_BACKOFF_MAX = 16 };
+enum { UDP_LOSS_ORDER_COUNT = 3, UDP_LOSS_BACKOFF_MAX = 24 };
 
-#define UDP_RTO_FIRST_NS ((uint64_t)100 * 1000 * 1000)
+#define UDP_RTO_FIRST_NS ((uint64_t)10 * 1000 * 1000)
 #define UDP_RTO_MIN_NS   ((uint64_t)1000 * 1000)
 #define UDP_RTO_MAX_NS   ((uint64_t)1000 * 1000 * 1000)
 #define UDP_PROBE_MIN_NS ((uint64_t)200 * 1000)
