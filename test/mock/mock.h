@@ -53,6 +53,10 @@ enum mock_op {
  * completes_late  zcopies complete with their arrival, not before: the bytes
  *                 are read then
  * needs_mem       put_zcopy, get_zcopy want the iov registered
+ * pinned_bytes_max  a host may have registered; more: NO_MEMORY
+ * generation      changes when memory there is unmapped, or becomes another:
+ *                 then a registration made before means the old pages. Called
+ *                 by the mock only; NULL: memory stays
  * room            things on the way per endpoint; more are refused
  * kept_max        messages that the handlers of an interface may keep
  * seed            not 0: what may overtake does, and things take their time */
@@ -63,6 +67,8 @@ struct mock_setup {
     bool                  is_held;
     bool                  completes_late;
     bool                  needs_mem;
+    size_t                pinned_bytes_max;
+    uint64_t (*generation)(const void *address, size_t length);
     unsigned              room;
     unsigned              kept_max;
     uint64_t              seed;
@@ -81,7 +87,8 @@ enum mock_event_type {
  * channel  of the sending endpoint, for inject(); 0: none
  * address  put, get: remote; registered, released: local
  * bytes    [length] of a message, as they were handed up; else NULL
- * status   how a put or get ended; UCS_INPROGRESS: it did not yet */
+ * status   how a put or get ended; UCS_INPROGRESS: it did not yet
+ * time_s   of the host that did it */
 struct mock_event {
     enum mock_event_type type;
     enum mock_op         op;
@@ -96,6 +103,7 @@ struct mock_event {
     uint64_t             address;
     uint8_t             *bytes;
     ucs_status_t         status;
+    double               time_s;
 };
 
 /* Something that goes wrong.
@@ -114,8 +122,9 @@ struct mock_fault {
 };
 
 enum mock_order {
-    MOCK_OLDEST,   /* the order of acceptance */
-    MOCK_PUTS_LAST /* what may overtake a put does */
+    MOCK_OLDEST,    /* the order of acceptance */
+    MOCK_PUTS_LAST, /* what may overtake a put does */
+    MOCK_EARLIEST   /* by the clock */
 };
 
 struct mock_control {
@@ -148,8 +157,17 @@ struct mock_control {
     /* The host dies: what it has on the way is lost, its peers are told. */
     void (*kill)(unsigned host);
 
-    /* Registrations that were not released. */
+    /* Registrations that were not released; their bytes, and the most that
+     * they were since the journal was forgotten. */
     unsigned (*mem_count)(unsigned host);
+    size_t (*pinned_bytes)(unsigned host);
+    size_t (*pinned_bytes_peak)(unsigned host);
+
+    /* The clock of a host, as the costs of the devices say (mock_clock.c). It
+     * is right when all arrives by MOCK_EARLIEST and completes late. */
+    double (*now_s)(unsigned host);
+    void (*restart_clock)(void);
+
     /* The first thing that a user of the transport did wrong, or "". */
     const char *(*bad)(void);
 };

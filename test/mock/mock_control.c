@@ -35,7 +35,8 @@
 
 #define MOCK_SETUP_DEFAULT                                                     \
     {                                                                          \
-        .device_count = 1, .needs_mem = true, .room = 64, .kept_max = 32,      \
+        .device_count = 1, .needs_mem = true, .pinned_bytes_max = SIZE_MAX,     \
+        .room = 64, .kept_max = 32,                                            \
         .devices = {                                                           \
             MOCK_DEVICE_DEFAULT,                                               \
             MOCK_DEVICE_DEFAULT,                                               \
@@ -75,6 +76,10 @@ static void control_forget_events(void)
         free(mock_world.events[index].bytes);
     }
     mock_world.event_count = 0;
+    for (index = 0; index < MOCK_HOST_COUNT_MAX; ++index) {
+        mock_world.hosts[index].pinned_bytes_peak =
+            mock_world.hosts[index].pinned_bytes;
+    }
     ucs_list_for_each (item, &mock_world.wire, link) {
         item->event = -1;
     }
@@ -99,7 +104,7 @@ static void control_reset(void)
     mock_world.fault_count = 0;
     mock_world.setup       = setup_default;
     mock_world.bad[0]      = '\0';
-    memset(mock_world.is_blocked, 0, sizeof(mock_world.is_blocked));
+    memset(mock_world.hosts, 0, sizeof(mock_world.hosts));
 }
 
 /* ---- the wire ---- */
@@ -110,21 +115,34 @@ static bool control_is_waiting(const struct mock_item *item)
            (item->kind != MOCK_ITEM_END) && mock_item_may_go(item);
 }
 
+/* Of two that may arrive, the first of which is older. */
+static bool control_is_before(enum mock_order         order,
+                              const struct mock_item *older,
+                              const struct mock_item *newer)
+{
+    switch (order) {
+    case MOCK_PUTS_LAST:
+        return (older->kind != MOCK_ITEM_PUT) || (newer->kind == MOCK_ITEM_PUT);
+    case MOCK_EARLIEST:
+        return older->done_s <= newer->done_s;
+    case MOCK_OLDEST:
+        break;
+    }
+    return true;
+}
+
 static uint64_t control_next(enum mock_order order)
 {
     const struct mock_item *item;
-    uint64_t                first = 0;
+    const struct mock_item *first = NULL;
 
     ucs_list_for_each (item, &mock_world.wire, link) {
-        if (!control_is_waiting(item)) {
-            continue;
+        if (control_is_waiting(item) &&
+            ((first == NULL) || !control_is_before(order, first, item))) {
+            first = item;
         }
-        if ((order == MOCK_OLDEST) || (item->kind != MOCK_ITEM_PUT)) {
-            return item->number;
-        }
-        first = (first == 0) ? item->number : first;
     }
-    return first;
+    return (first == NULL) ? 0 : first->number;
 }
 
 static bool control_deliver(uint64_t number)
@@ -224,7 +242,7 @@ static unsigned control_fault_hits(unsigned id)
 
 static void control_block(unsigned host, bool is_blocked)
 {
-    mock_world.is_blocked[host] = is_blocked;
+    mock_world.hosts[host].is_blocked = is_blocked;
 }
 
 static void control_kill(unsigned host)
@@ -251,6 +269,21 @@ static unsigned control_mem_count(unsigned host)
     return count;
 }
 
+static size_t control_pinned_bytes(unsigned host)
+{
+    return mock_world.hosts[host].pinned_bytes;
+}
+
+static size_t control_pinned_bytes_peak(unsigned host)
+{
+    return mock_world.hosts[host].pinned_bytes_peak;
+}
+
+static double control_now_s(unsigned host)
+{
+    return mock_world.hosts[host].now_s;
+}
+
 static const char *control_bad(void)
 {
     return mock_world.bad;
@@ -271,5 +304,9 @@ const struct mock_control                   causeway_mock_control = {
                       .block         = control_block,
                       .kill          = control_kill,
                       .mem_count     = control_mem_count,
+                      .pinned_bytes  = control_pinned_bytes,
+                      .pinned_bytes_peak = control_pinned_bytes_peak,
+                      .now_s         = control_now_s,
+                      .restart_clock = mock_clock_restart,
                       .bad           = control_bad,
 };

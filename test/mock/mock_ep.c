@@ -127,7 +127,7 @@ static bool mock_has_room(const struct mock_ep *ep)
     const struct mock_iface *self = mock_iface_of(ep->base.iface);
 
     return (ep->on_way < mock_world.setup.room) &&
-           !mock_world.is_blocked[self->host];
+           !mock_world.hosts[self->host].is_blocked;
 }
 
 bool mock_may_send(struct uct_ep *base)

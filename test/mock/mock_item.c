@@ -77,6 +77,7 @@ ucs_status_t mock_item_accept(struct mock_item *item, struct uct_req *req,
         ++ep->on_way;
     }
     ucs_list_add_tail(&mock_world.wire, &item->link);
+    mock_clock_accept(item);
     if (!is_lending) {
         if (item->has_arrived) {
             mock_item_free(item);
@@ -109,6 +110,25 @@ bool mock_item_is_allowed(const struct mock_item  *item,
         }
     }
     return true;
+}
+
+const struct mock_mem *mock_item_stale(const struct mock_item  *item,
+                                       const struct mock_iface *owner)
+{
+    unsigned right = (item->kind == MOCK_ITEM_PUT) ? UCT_ACCESS_REMOTE_WRITE
+                                                   : UCT_ACCESS_REMOTE_READ;
+    unsigned index;
+
+    for (index = 0; index < item->remote_count; ++index) {
+        const struct mock_remote *remote = &item->remote[index];
+        const struct mock_mem    *mem    = mock_mem_allows(
+                  remote->key, owner, remote->address, remote->length, right);
+
+        if ((mem != NULL) && mock_mem_is_stale(mem)) {
+            return mem;
+        }
+    }
+    return NULL;
 }
 
 void mock_item_gather(struct mock_item *item)

@@ -15,7 +15,8 @@ int mock_journal_add(const struct mock_event *event)
             realloc(world->events, world->event_room * sizeof(*world->events));
         ucs_check(world->events != NULL);
     }
-    world->events[world->event_count] = *event;
+    world->events[world->event_count]        = *event;
+    world->events[world->event_count].time_s = world->hosts[event->from].now_s;
     return (int)world->event_count++;
 }
 

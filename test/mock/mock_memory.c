@@ -13,6 +13,28 @@ static struct mock_md *mock_md_of(struct uct_md *md)
     return ucs_container_of(md, struct mock_md, base);
 }
 
+static uint64_t mock_generation(const void *address, size_t length)
+{
+    return (mock_world.setup.generation == NULL)
+               ? 0
+               : mock_world.setup.generation(address, length);
+}
+
+bool mock_mem_is_stale(const struct mock_mem *mem)
+{
+    return mock_generation(mem->base.address, mem->base.length) !=
+           mem->generation;
+}
+
+static void mock_pin(unsigned host, size_t length)
+{
+    struct mock_host *self = &mock_world.hosts[host];
+
+    self->pinned_bytes += length;
+    self->pinned_bytes_peak =
+        ucs_max(self->pinned_bytes_peak, self->pinned_bytes);
+}
+
 static uint64_t mock_key_check(uint64_t key)
 {
     return (key ^ MOCK_RKEY_MAGIC) * 0x9e3779b97f4a7c15ull;
@@ -36,12 +58,19 @@ ucs_status_t mock_mem_register(struct uct_md *base, void *address,
     if (fault != NULL) {
         return fault->status;
     }
+    if (length + mock_world.hosts[md->host].pinned_bytes >
+        mock_world.setup.pinned_bytes_max) {
+        return UCS_ERR_NO_MEMORY;
+    }
     mem = calloc(1, sizeof(*mem));
     if (mem == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    mem->base   = (struct uct_mem){base, address, length, access};
-    mem->key    = mock_random();
+    mock_pin(md->host, length);
+    mock_clock_register(md->host, md->device, length);
+    mem->base       = (struct uct_mem){base, address, length, access};
+    mem->generation = mock_generation(address, length);
+    mem->key        = mock_random();
     mem->number = event.number = ++mock_world.number;
     ucs_list_add_tail(&mock_world.mems, &mem->link);
     (void)mock_journal_add(&event);
@@ -83,6 +112,7 @@ void mock_mem_release(struct uct_mem *base)
                  md->host, (unsigned long)mem->number);
     }
     (void)mock_journal_add(&event);
+    mock_world.hosts[md->host].pinned_bytes -= base->length;
     ucs_list_remove(&mem->link);
     free(mem);
 }
@@ -143,18 +173,21 @@ static bool mock_is_inside(const struct uct_mem *mem, uint64_t address,
            (address - start <= mem->length - length);
 }
 
-bool mock_mem_allows(uint64_t key, const struct mock_iface *owner,
-                     uint64_t address, size_t length, unsigned access)
+const struct mock_mem *mock_mem_allows(uint64_t                 key,
+                                       const struct mock_iface *owner,
+                                       uint64_t address, size_t length,
+                                       unsigned access)
 {
-    struct mock_mem *mem;
+    const struct mock_mem *mem;
 
     ucs_list_for_each (mem, &mock_world.mems, link) {
-        if ((mem->key == key) && (mem->base.md == owner->base.md)) {
-            return (mem->base.access & access) &&
-                   mock_is_inside(&mem->base, address, length);
+        if ((mem->key == key) && (mem->base.md == owner->base.md) &&
+            (mem->base.access & access) &&
+            mock_is_inside(&mem->base, address, length)) {
+            return mem;
         }
     }
-    return false;
+    return NULL;
 }
 
 /* By looking for it: the pointer may be one that was released. */
@@ -165,6 +198,10 @@ static bool mock_mem_is_live(const struct mock_iface *self,
 
     ucs_list_for_each (mem, &mock_world.mems, link) {
         if ((&mem->base == iov->mem) && (mem->base.md == self->base.md)) {
+            if (mock_mem_is_stale(mem)) {
+                mock_bad("host %u uses registration %lu of memory that is gone",
+                         self->host, (unsigned long)mem->number);
+            }
             return mock_is_inside(&mem->base, (uintptr_t)iov->buffer,
                                   iov->length);
         }

@@ -16,10 +16,16 @@ size_t       mock_rkey_pack(const struct uct_mem *mem, uint8_t *bytes);
 ucs_status_t mock_rkey_unpack(struct uct_md *md, const uint8_t *bytes,
                               size_t size_bytes, struct uct_rkey **rkey_p);
 void         mock_rkey_release(struct uct_rkey *rkey);
-/* May that host's memory be reached there, under that key? */
-bool mock_mem_allows(uint64_t key, const struct mock_iface *owner,
-                     uint64_t address, size_t length, unsigned access);
-/* Is the iov registered with that interface's domain? */
+/* The registration of that host under which its memory may be reached there;
+ * NULL: there is none. */
+const struct mock_mem *mock_mem_allows(uint64_t                 key,
+                                       const struct mock_iface *owner,
+                                       uint64_t address, size_t length,
+                                       unsigned access);
+/* Was its memory unmapped, or mapped again, since it was registered? */
+bool mock_mem_is_stale(const struct mock_mem *mem);
+/* Is the iov registered with that interface's domain, and the memory still
+ * the same? */
 bool mock_mem_covers(const struct mock_iface *self, const struct uct_iov *iov,
                      unsigned iov_count);
 
@@ -77,6 +83,9 @@ ucs_status_t mock_item_accept(struct mock_item *item, struct uct_req *req,
 /* May a put or get touch all that it names of that interface's memory? */
 bool mock_item_is_allowed(const struct mock_item  *item,
                           const struct mock_iface *owner);
+/* A registration that it names of memory that is gone; NULL: none. */
+const struct mock_mem *mock_item_stale(const struct mock_item  *item,
+                                       const struct mock_iface *owner);
 /* Read the lent bytes: they are the caller's again. */
 void mock_item_gather(struct mock_item *item);
 /* Nobody will complete it any more. */
@@ -95,6 +104,17 @@ unsigned mock_wire_complete(struct mock_iface *self);
 void mock_item_execute(struct mock_item *item);
 /* Those of the endpoint that are on the way are lost. */
 void mock_wire_lose(struct mock_ep *ep);
+
+/* mock_clock.c: what time it is at each host */
+void mock_clock_spend(unsigned host, double time_s);
+/* The sender gives it to its link. */
+void mock_clock_accept(struct mock_item *item);
+/* The receiver's processor takes it. */
+void mock_clock_hand_up(const struct mock_item *item);
+/* The sender's processor hears of it. */
+void mock_clock_complete(const struct mock_item *item);
+void mock_clock_register(unsigned host, unsigned device, size_t length);
+void mock_clock_restart(void);
 
 /* mock_journal.c */
 int  mock_journal_add(const struct mock_event *event);

@@ -43,7 +43,8 @@ static struct mock_item *mock_rma_new(struct mock_ep           *ep,
                                       const struct mock_access *access,
                                       ucs_status_t             *status_p)
 {
-    struct mock_item *item;
+    const struct mock_mem *stale;
+    struct mock_item      *item;
 
     if (access->length > access->length_max) {
         *status_p = UCS_ERR_INVALID_PARAM;
@@ -64,6 +65,13 @@ static struct mock_item *mock_rma_new(struct mock_ep           *ep,
         *status_p = UCS_ERR_INVALID_ADDR;
         free(item); /* not on the wire yet */
         return NULL;
+    }
+    stale = (ep->source == NULL) ? NULL
+                                 : mock_item_stale(item, ep->source->iface);
+    if (stale != NULL) {
+        mock_bad("host %u reaches memory that is gone: registration %lu",
+                 mock_iface_of(ep->base.iface)->host,
+                 (unsigned long)stale->number);
     }
     item->data = malloc((access->length == 0) ? 1 : access->length);
     ucs_check(item->data != NULL);

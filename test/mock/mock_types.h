@@ -52,7 +52,8 @@ struct mock_mem {
     struct uct_mem  base;
     uint64_t        key;
     uint64_t        number;
-    struct ucs_list link; /* world.mems */
+    uint64_t        generation; /* of the memory when it was registered */
+    struct ucs_list link;       /* world.mems */
 };
 
 struct mock_rkey {
@@ -112,6 +113,7 @@ struct mock_remote {
  * data     [length] the bytes, once they were read out of iov
  * sum      of the lent bytes, to see that nobody changes them
  * status   of the operation
+ * done_s   when it arrives; a get: when its bytes are here
  * event    its entry in the journal, -1: none */
 struct mock_item {
     struct ucs_list     link;
@@ -139,6 +141,7 @@ struct mock_item {
     struct mock_remote  remote[MOCK_IOV_COUNT_MAX];
     unsigned            remote_count;
     ucs_status_t        status;
+    double              done_s;
     int                 event;
 };
 
@@ -148,8 +151,21 @@ struct mock_fault_state {
     unsigned          hits;
 };
 
+/* One host.
+ * pinned_bytes   registered and not released
+ * now_s          its processor's clock
+ * link_free_s    when each device has sent what it was given */
+struct mock_host {
+    bool   is_blocked;
+    size_t pinned_bytes;
+    size_t pinned_bytes_peak;
+    double now_s;
+    double link_free_s[MOCK_DEVICE_COUNT_MAX];
+};
+
 struct mock_world {
     struct mock_setup       setup;
+    struct mock_host        hosts[MOCK_HOST_COUNT_MAX];
     struct ucs_list         mds;
     struct ucs_list         ifaces;
     struct ucs_list         mems;
@@ -159,7 +175,6 @@ struct mock_world {
     unsigned                event_room;
     struct mock_fault_state faults[MOCK_FAULT_COUNT_MAX];
     unsigned                fault_count;
-    bool                    is_blocked[MOCK_HOST_COUNT_MAX];
     uint64_t                number; /* the last one given */
     uint64_t                random;
     ucs_status_t            late_status; /* of what is being accepted */

@@ -87,6 +87,22 @@ static void mock_item_set_arrived(struct mock_item *item)
     }
 }
 
+/* Is it read into pages of registrations that nobody has any more? */
+static bool mock_iov_is_stale(const struct mock_item *item)
+{
+    unsigned index;
+
+    for (index = 0; index < item->iov_count; ++index) {
+        const struct uct_mem *mem = item->iov[index].mem;
+
+        if ((mem != NULL) &&
+            mock_mem_is_stale(ucs_container_of(mem, struct mock_mem, base))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Copy between the item's bytes and the target's pieces. */
 static void mock_item_move(struct mock_item *item)
 {
@@ -108,6 +124,7 @@ static void mock_item_move(struct mock_item *item)
 void mock_item_execute(struct mock_item *item)
 {
     bool is_put = (item->kind == MOCK_ITEM_PUT);
+    bool is_stale; /* old pages: nobody sees what is done to them */
 
     if ((item->status == UCS_OK) && !mock_item_is_allowed(item, item->to)) {
         item->status = UCS_ERR_INVALID_ADDR;
@@ -115,10 +132,13 @@ void mock_item_execute(struct mock_item *item)
     if (is_put) {
         mock_item_gather(item);
     }
-    if ((item->status == UCS_OK) && (is_put || item->is_lent)) {
+    is_stale = (item->status == UCS_OK) &&
+               (mock_item_stale(item, item->to) != NULL);
+    if ((item->status == UCS_OK) && !is_stale && (is_put || item->is_lent)) {
         mock_item_move(item);
     }
-    if ((item->status == UCS_OK) && !is_put && item->is_lent) {
+    if ((item->status == UCS_OK) && !is_stale && !is_put && item->is_lent &&
+        !mock_iov_is_stale(item)) {
         uct_iov_scatter(item->iov, item->iov_count, item->data);
     }
     item->is_lent = false;
@@ -139,6 +159,7 @@ static void mock_item_hand_up(struct mock_iface *self, struct mock_item *item)
                     (self->base.transport->am_release != NULL);
 
     mock_item_gather(item);
+    mock_clock_hand_up(item);
     data       = item->data;
     item->data = NULL;
     mock_item_set_arrived(item);
@@ -274,6 +295,7 @@ unsigned mock_wire_complete(struct mock_iface *self)
         req       = item->req;
         status    = item->status;
         item->req = NULL;
+        mock_clock_complete(item);
         mock_item_gather(item);
         mock_item_settle(item); /* an item of its own request stays */
         (void)ucti_inflight_finish(&ep->inflight, req, status);

@@ -10,13 +10,15 @@
 
 /* live, bytes  registered and not released
  * registered   ever
- * live_max     more than so many: NO_MEMORY */
+ * live_max     more than so many: NO_MEMORY
+ * on_register  NULL, or what happens meanwhile */
 struct counting_md {
     struct uct_md    base;
     _Atomic unsigned live;
     _Atomic size_t   bytes;
     _Atomic unsigned registered;
     unsigned         live_max;
+    void (*on_register)(struct counting_md *self);
 };
 
 static inline ucs_status_t counting_register(struct uct_md *base, void *address,
@@ -31,6 +33,9 @@ static inline ucs_status_t counting_register(struct uct_md *base, void *address,
     }
     mem = malloc(sizeof(*mem));
     ucs_check(mem != NULL);
+    if (counting->on_register != NULL) {
+        counting->on_register(counting);
+    }
     mem->md      = base;
     mem->address = address;
     mem->length  = length;

@@ -4,7 +4,10 @@
  * Transports are called without the lock: registering may take long. What is
  * to be released is taken out of the cache first and collected in a list of
  * the caller's ("doomed"). So two threads may register the same memory at the
- * same time; both registrations are good, and ranges may overlap. */
+ * same time; both registrations are good, and ranges may overlap. And memory
+ * may go while it is being registered, with another thread reading the report:
+ * then the registration serves its one operation, whose fault that is, and is
+ * not kept. */
 #include "ucp/core/reg_cache.h"
 
 #include "ucs/log.h"
@@ -58,6 +61,7 @@ ucs_status_t ucp_reg_cache_init(struct ucp_reg_cache        *cache,
     cache->domain_count = 0;
     cache->kept_bytes   = 0;
     cache->kept_count   = 0;
+    cache->gone_count   = 0;
     cache->limits       = *limits;
     ucsi_unmap_reader_init(&cache->reader);
     ucsi_ranges_init(&cache->handles);
@@ -174,14 +178,18 @@ static bool is_not_handles(const struct ucs_range *range, void *arg)
     return !ucs_container_of(range, struct ucp_reg, range)->is_handles;
 }
 
-static void drop_touching(struct ucp_reg_cache *cache, uintptr_t start,
-                          uintptr_t end, struct ucs_list *doomed)
+/* That memory went: nothing of it that `which` accepts is found any more. */
+static void drop_touching(struct ucp_reg_cache   *cache,
+                          const struct ucs_range *gone,
+                          ucs_range_accept_fn which, struct ucs_list *doomed)
 {
     struct ucs_range *range;
 
+    ++cache->gone_count;
     for (unsigned i = 0; i < cache->domain_count; ++i) {
-        while ((range = ucs_ranges_touching(&cache->domains[i].kept, start, end,
-                                            is_not_handles, NULL)) != NULL) {
+        while ((range = ucs_ranges_touching(&cache->domains[i].kept,
+                                            gone->start, gone->end, which,
+                                            NULL)) != NULL) {
             reg_drop(reg_of(range), doomed);
         }
     }
@@ -197,9 +205,10 @@ static void on_unmap(void *arg, uintptr_t start, uintptr_t end)
 {
     const struct report_arg *report = (const struct report_arg *)arg;
     struct ucp_reg_cache    *cache  = report->cache;
+    const struct ucs_range   gone   = {.start = start, .end = end};
     size_t                   before = cache->kept_count;
 
-    drop_touching(cache, start, end, report->doomed);
+    drop_touching(cache, &gone, NULL, report->doomed);
     ucs_counter_add(&cache->counts[UCP_REG_COUNT_REPORTS],
                     before - cache->kept_count);
 }
@@ -292,12 +301,15 @@ static bool has_access(const struct ucs_range *range, void *arg)
             access) == access;
 }
 
-/* Keep a new registration if that is allowed and fits. */
-static void keep_if_certain(struct ucp_reg *reg, struct ucs_list *doomed)
+/* Keep a new registration if that is allowed and fits.
+ * @param gone_count  The cache's before it was made. */
+static void keep_if_certain(struct ucp_reg *reg, uint64_t gone_count,
+                            struct ucs_list *doomed)
 {
     struct ucp_reg_cache *cache = reg->cache;
 
-    if (may_keep(cache, reg->range.start, reg->range.end)) {
+    if ((cache->gone_count == gone_count) &&
+        may_keep(cache, reg->range.start, reg->range.end)) {
         evict_for(cache, reg_bytes(reg), doomed);
         if (!is_over(cache, reg_bytes(reg))) {
             reg_keep(reg);
@@ -317,13 +329,15 @@ ucs_status_t ucp_reg_get(struct ucp_reg_cache *cache, struct uct_md *md,
     ucs_status_t           status = UCS_OK;
     struct ucs_range      *range;
     struct ucs_list        doomed;
+    uint64_t               gone_count;
 
     ucs_assert((length > 0) && (length <= UINTPTR_MAX - start));
     ucs_list_init(&doomed);
     cache_lock(cache);
     read_reports(cache, &doomed);
-    range = ucs_ranges_covering(&domain->kept, start, start + length,
-                                has_access, &access);
+    gone_count = cache->gone_count;
+    range      = ucs_ranges_covering(&domain->kept, start, start + length,
+                                     has_access, &access);
     if (ucs_likely(range != NULL)) {
         reg = reg_of(range);
         if (reg->ref_count++ == 0) {
@@ -338,7 +352,7 @@ ucs_status_t ucp_reg_get(struct ucp_reg_cache *cache, struct uct_md *md,
     if ((range == NULL) && (status == UCS_OK)) {
         cache_lock(cache);
         ucs_counter_inc(&cache->counts[UCP_REG_COUNT_MISSES]);
-        keep_if_certain(reg, &doomed);
+        keep_if_certain(reg, gone_count, &doomed);
         cache_unlock(cache);
     }
     release_doomed(cache, &doomed);
@@ -382,7 +396,7 @@ void ucp_reg_cache_remove_handle(struct ucp_reg_cache *cache,
     ucs_list_init(&doomed);
     cache_lock(cache);
     ucsi_ranges_remove(&cache->handles, range);
-    drop_touching(cache, range->start, range->end, &doomed);
+    drop_touching(cache, range, is_not_handles, &doomed);
     cache_unlock(cache);
     release_doomed(cache, &doomed);
 }
@@ -394,8 +408,15 @@ ucs_status_t ucp_reg_own(struct ucp_reg_cache *cache, struct uct_md *md,
     const struct uct_iov memory = {.buffer = (void *)(uintptr_t)address,
                                    .length = length};
     struct ucp_reg      *reg;
+    struct ucs_list      doomed;
     ucs_status_t         status;
 
+    /* What was told before is not about this memory, but what was there. */
+    ucs_list_init(&doomed);
+    cache_lock(cache);
+    read_reports(cache, &doomed);
+    cache_unlock(cache);
+    release_doomed(cache, &doomed);
     status =
         reg_make_or_evict(cache, domain_of(cache, md), &memory, access, &reg);
     if (status != UCS_OK) {
@@ -416,18 +437,21 @@ void ucp_reg_disown(struct ucp_reg *reg)
     /* An operation may still use it: then that one releases it. */
     ucs_list_init(&doomed);
     cache_lock(reg->cache);
-    reg_drop(reg, &doomed);
+    if (reg->is_kept) {
+        reg_drop(reg, &doomed);
+    }
     cache_unlock(reg->cache);
     ucp_reg_put(reg);
 }
 
 void ucp_reg_cache_cleanup(struct ucp_reg_cache *cache)
 {
-    struct ucs_list doomed;
+    const struct ucs_range everything = {.start = 0, .end = UINTPTR_MAX};
+    struct ucs_list        doomed;
 
     ucsi_counters_remove(&cache->counters);
     ucs_list_init(&doomed);
-    drop_touching(cache, 0, UINTPTR_MAX, &doomed);
+    drop_touching(cache, &everything, NULL, &doomed);
     release_doomed(cache, &doomed);
     ucs_assert(cache->handles.count == 0);
     (void)ucsi_mpool_cleanup(&cache->pool, true);

@@ -13,7 +13,8 @@
  *   - anywhere, if the program's runtime reports what it unmaps (ucs/unmap.h,
  *     Open MPI): a report drops what it touches before the next look-up.
  * Elsewhere it lasts one operation. A registration that is in use when its
- * memory goes is not found any more, and released by its last user.
+ * memory goes is not found any more, and released by its last user. That of a
+ * handle is not found any more either, after a report: the handle has it.
  *
  * Thread: any, once ucp_reg_cache_share() was called; else one at a time, and
  * then there is no lock to pay for. docs/guides/memory.md is for users. */
@@ -40,7 +41,7 @@ struct ucp_reg_domain;
  * range       first: what is registered
  * ref_count   users; a memory handle is one
  * is_kept     found by look-ups (in domain->kept)
- * is_handles  of a memory handle: only that takes it away
+ * is_handles  of a memory handle: does not count against the limits
  * link        on cache->unused, or on a list of those to release */
 struct ucp_reg {
     struct ucs_range       range;
@@ -55,7 +56,7 @@ struct ucp_reg {
 
 struct ucp_reg_domain {
     struct uct_md    *md;
-    struct ucs_ranges kept; /* struct ucp_reg */
+    struct ucs_ranges kept; /* struct ucp_reg, found by look-ups */
 };
 
 /* Of kept registrations, those of memory handles aside. */
@@ -76,7 +77,9 @@ enum ucp_reg_count {
 /* lock        taken when is_shared
  * handles     ranges of memory handles: struct ucp_mem
  * unused      kept, without a user; the one unused longest is first
- * kept_bytes, kept_count  against the limits */
+ * kept_bytes, kept_count  against the limits
+ * gone_count  how often memory went away: what was being registered meanwhile
+ *             is not kept */
 struct ucp_reg_cache {
     bool                    is_shared;
     unsigned                domain_count;
@@ -85,6 +88,7 @@ struct ucp_reg_cache {
     struct ucs_list         unused;
     size_t                  kept_bytes;
     size_t                  kept_count;
+    uint64_t                gone_count;
     struct ucp_reg_limits   limits;
     struct ucs_counters     counters;
     struct ucs_counter      counts[UCP_REG_COUNT_COUNT];
@@ -131,7 +135,8 @@ void ucp_reg_cache_add_handle(struct ucp_reg_cache *cache,
 void ucp_reg_cache_remove_handle(struct ucp_reg_cache *cache,
                                  struct ucs_range     *range);
 
-/* Register exactly this, and let operations find it until ucp_reg_disown().
+/* Register exactly this, and let operations find it until ucp_reg_disown(), or
+ * until a report says that the memory went all the same.
  * Arguments and answer as those of ucp_reg_get(). */
 UCS_MUST_USE ucs_status_t ucp_reg_own(struct ucp_reg_cache *cache,
                                       struct uct_md *md, const void *address,
