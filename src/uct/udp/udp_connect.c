@@ -202,8 +202,12 @@ static uint64_t connect_ping_interval_ns(const struct udp_conn *conn)
 /* When the next question is due. */
 static uint64_t connect_ping_ns(const struct udp_conn *conn)
 {
-    return ucs_max(conn->heard_ns, conn->pinged_ns) +
-           connect_ping_interval_ns(conn);
+    uint64_t ping_ns = ucs_max(conn->heard_ns, conn->pinged_ns) +
+                       connect_ping_interval_ns(conn);
+
+    return (conn->pinged_count < CONNECT_PING_COUNT_MIN)
+               ? ping_ns
+               : ucs_min(ping_ns, conn->heard_ns + conn->env->bound_ns);
 }
 
 static void connect_keep_alive(struct udp_conn *conn)
@@ -265,7 +269,7 @@ uint64_t udp_connect_deadline_ns(const struct udp_conn *conn)
     case UDP_CONN_OPEN:
         return connect_ping_ns(conn);
     case UDP_CONN_CLOSED:
-        return conn->linger_ns;
+        return conn->is_over ? UINT64_MAX : conn->linger_ns;
     case UDP_CONN_NEW:
     case UDP_CONN_FAILED:
         break;
