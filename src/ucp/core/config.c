@@ -142,6 +142,9 @@ bool ucp_config_allows(const struct ucp_context_config *config,
 {
     const struct ucs_config_list *list = &config->transports;
 
+    if (list->is_excluded && ucti_transport_is_on_demand(transport)) {
+        return false;
+    }
     return list_has_transport(list, transport) != list->is_excluded;
 }
 
