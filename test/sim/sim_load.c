@@ -244,6 +244,9 @@ static void load_fault(struct sim_event *event)
     case SIM_STOP:
         sim_host_stop(host);
         break;
+    case SIM_COMPUTE:
+        sim_host_compute(host);
+        break;
     case SIM_GO_ON:
         sim_host_go_on(host);
         break;
