@@ -227,7 +227,7 @@ static void load_verdict(struct sim_event *event)
 
     for (unsigned i = 0; i < load->flow_count; ++i) {
         if ((load->flows[i]->to == item->fault->host) &&
-            !flow_is_over(load->flows[i])) {
+            (load->flows[i]->to_life == item->life) && !flow_is_over(load->flows[i])) {
             sim_fail("host %u died, and host %u still does not know",
                      item->fault->host, load->flows[i]->from);
         }
@@ -252,6 +252,7 @@ static void load_fault(struct sim_event *event)
         break;
     case SIM_KILL:
         load_kill(item->load, fault->host);
+        item->load->verdicts[item - item->load->faults].life = host->life;
         sim_net_set(&item->load->world.net,
                     &item->load->verdicts[item - item->load->faults].event,
                     item->load->world.net.now_ns + item->load->plan->bound_ns +

@@ -141,8 +141,8 @@ void sim_plan_make(struct sim_plan *plan, uint64_t seed)
 
 void sim_plan_print(const struct sim_plan *plan)
 {
-    static const char *const  kinds[] = {"stop", "compute", "go on", "kill", "restart",
-                                         "mtu"};
+    static const char *const  kinds[] = {"stop", "compute", "go on",
+                                         "kill", "restart", "mtu"};
     const struct sim_weather *w       = &plan->weather;
 
     printf("seed %llu: %s, %u hosts, %u messages of up to %zu bytes each way, "

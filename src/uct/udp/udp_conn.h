@@ -119,7 +119,7 @@ struct udp_conn {
     struct ucs_queue_elem notify_link;
     unsigned              inbox_count; /* messages of it that wait */
     struct ucs_timer      timer;
-    uint64_t              heard_ns, pinged_ns, retry_ns, begun_ns, pace_ns;
+    uint64_t              heard_ns, pinged_ns, asked_ns, retry_ns, begun_ns, pace_ns;
     uint64_t              probe_ns, linger_ns;
     unsigned              pinged_count, retry_count;
     unsigned              timeout_count; /* since a segment arrived */
