@@ -10,7 +10,7 @@
 #include "uct/base/pending.h"
 #include "uct/udp/udp.h"
 
-enum { AM_COPY_BYTES_MAX = 512 }; /* a copy is cheaper than a completion */
+enum { AM_COPY_BYTES_MAX = 2048 }; /* a copy is cheaper than a completion */
 
 static struct udp_iface *am_iface(const struct uct_ep *ep)
 {

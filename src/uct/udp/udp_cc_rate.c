@@ -73,7 +73,7 @@ static void rate_take_rtt(struct udp_cc_rate         *rate,
     }
 }
 
-static void rate_new_round(struct udp_cc_rate *rate)
+static void rate_new_round(struct udp_cc_rate *rate, bool is_app_limited)
 {
     uint64_t best = 0;
     unsigned index;
@@ -84,7 +84,7 @@ static void rate_new_round(struct udp_cc_rate *rate)
         best = ucs_max(best, rate->rate_Bps[index]);
     }
     rate->rate_max_Bps = best;
-    if (rate->state != RATE_STARTUP) {
+    if ((rate->state != RATE_STARTUP) || is_app_limited) {
         return;
     }
     if (best >= rate->full_Bps + rate->full_Bps / 4) {
@@ -194,7 +194,7 @@ static void rate_acked(struct udp_cc *cc, const struct udp_cc_sample *sample)
     rate_take_rate(rate, sample);
     if (sample->prior_bytes >= rate->round_end_bytes) {
         rate->round_end_bytes = sample->total_bytes;
-        rate_new_round(rate);
+        rate_new_round(rate, sample->is_app_limited);
         rate_take_rate(rate, sample);
     }
     rate_step(rate, sample);

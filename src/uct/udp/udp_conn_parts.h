@@ -31,6 +31,9 @@ void udp_conn_start_probe(struct udp_conn *conn);
  * @return bytes; 0: no more now. */
 size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment);
 
+/* Is there nothing to send behind what is in segments? */
+bool udp_conn_is_app_limited(const struct udp_conn *conn);
+
 /* All of it is in segments: leave the queue. */
 void udp_fragment_is_sent(struct udp_conn *conn, struct udp_fragment *fragment);
 

@@ -91,7 +91,7 @@ void udp_segment_note(struct udp_conn *conn, struct udp_segment *segment,
     if (udp_send_is_idle(&conn->send) || (conn->probe_ns == UINT64_MAX)) {
         conn->is_probed = false;
     }
-    segment->is_app_limited = ucs_queue_is_empty(&conn->fragments);
+    segment->is_app_limited = udp_conn_is_app_limited(conn);
     udp_send_sent(&conn->send, segment, channel, env->now_ns);
     segment->room = ucsi_hotel_checkin(&env->hotel, segment, env->now_ns,
                                        udp_rtt_timeout_ns(&conn->rtt));

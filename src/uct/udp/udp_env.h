@@ -138,6 +138,9 @@ unsigned udp_env_turn(struct udp_env *env);
 /* Only the acknowledgements that are due. @return how many went. */
 unsigned udp_env_acknowledge(struct udp_env *env);
 
+/* All that are owed, due or not. @return how many went. */
+unsigned udp_env_settle(struct udp_env *env);
+
 /* The window was shut and is open now: tell those who were told. */
 void udp_env_reopen(struct udp_env *env, struct udp_conn *conn);
 

@@ -143,6 +143,18 @@ static size_t send_travels(const struct udp_fragment *fragment)
                : fragment->total;
 }
 
+bool udp_conn_is_app_limited(const struct udp_conn *conn)
+{
+    struct ucs_queue_elem     *elem = ucs_queue_head(&conn->fragments);
+    const struct udp_fragment *head;
+
+    if (elem == NULL) {
+        return true;
+    }
+    head = ucs_container_of(elem, struct udp_fragment, queue);
+    return (conn->fragment_count == 1) && (head->sent == send_travels(head));
+}
+
 /* The next segment of a fragment, numbered and sealed. @return NULL: no
  * memory, or the bytes may not be read any more. */
 static struct udp_segment *

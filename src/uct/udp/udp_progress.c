@@ -345,7 +345,7 @@ static bool progress_has_work(struct udp_iface *iface)
             return true;
         }
     }
-    return udp_env_deadline_ns(&iface->env) <= ucsi_clock_ns();
+    return udp_env_deadline_ns(&iface->env) <= iface->env.now_ns;
 }
 
 ucs_status_t udp_arm(struct uct_iface *base)
@@ -354,6 +354,9 @@ ucs_status_t udp_arm(struct uct_iface *base)
     ucs_status_t      status;
 
     udp_enter(iface);
+    iface->env.now_ns = ucsi_clock_ns();
+    /* Who sleeps owes nobody anything. */
+    (void)udp_env_settle(&iface->env);
     status = progress_has_work(iface)
                  ? UCS_ERR_BUSY
                  : udp_io_arm(iface->io, udp_env_deadline_ns(&iface->env),

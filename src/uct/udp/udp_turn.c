@@ -43,6 +43,23 @@ unsigned udp_env_acknowledge(struct udp_env *env)
     return count;
 }
 
+unsigned udp_env_settle(struct udp_env *env)
+{
+    struct udp_conn *conn;
+    unsigned         count = 0;
+
+    while (!ucs_list_is_empty(&env->owing)) {
+        conn = ucs_list_first(&env->owing, struct udp_conn, owing_link);
+        ucs_list_remove(&conn->owing_link);
+        conn->is_owing = false;
+        if (udp_receive_deadline_ns(&conn->receive) != UINT64_MAX) {
+            udp_conn_send_ack(conn);
+            ++count;
+        }
+    }
+    return count;
+}
+
 void udp_env_reopen(struct udp_env *env, struct udp_conn *conn)
 {
     (void)env;
