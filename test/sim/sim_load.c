@@ -227,7 +227,8 @@ static void load_verdict(struct sim_event *event)
 
     for (unsigned i = 0; i < load->flow_count; ++i) {
         if ((load->flows[i]->to == item->fault->host) &&
-            (load->flows[i]->to_life == item->life) && !flow_is_over(load->flows[i])) {
+            (load->flows[i]->to_life == item->life) &&
+            !flow_is_over(load->flows[i])) {
             sim_fail("host %u died, and host %u still does not know",
                      item->fault->host, load->flows[i]->from);
         }

@@ -25,7 +25,7 @@ enum {
     CONNECT_RETRY_MAX_NS   = 100 * 1000 * 1000,
     CONNECT_RETRY_SHIFT    = 7,
     CONNECT_PING_COUNT_MIN = 3,
-    CONNECT_PING_PARTS     = 6, /* of the bound */
+    CONNECT_PING_PARTS     = 6,  /* of the bound */
     CONNECT_URGENT_PARTS   = 50, /* once so many were not answered: */
     CONNECT_URGENT_COUNT   = 2,
     CONNECT_SHUT_MAX_NS    = 50 * 1000 * 1000,
@@ -203,9 +203,9 @@ static uint64_t connect_ping_interval_ns(const struct udp_conn *conn)
                   << ucs_min(conn->retry_count, (unsigned)CONNECT_SHUT_SHIFT);
         return ucs_min(shut_ns, (uint64_t)CONNECT_SHUT_MAX_NS);
     }
-    return conn->env->bound_ns / ((conn->pinged_count < CONNECT_URGENT_COUNT) ?
-                                      CONNECT_PING_PARTS :
-                                      CONNECT_URGENT_PARTS);
+    return conn->env->bound_ns / ((conn->pinged_count < CONNECT_URGENT_COUNT)
+                                      ? CONNECT_PING_PARTS
+                                      : CONNECT_URGENT_PARTS);
 }
 
 /* When the next question is due, or silence has lasted long enough. */
@@ -214,9 +214,9 @@ static uint64_t connect_ping_ns(const struct udp_conn *conn)
     uint64_t ping_ns = ucs_max(conn->heard_ns, conn->pinged_ns) +
                        connect_ping_interval_ns(conn);
 
-    return (conn->pinged_count < CONNECT_PING_COUNT_MIN) ?
-               ping_ns :
-               ucs_min(ping_ns, conn->heard_ns + conn->env->bound_ns);
+    return (conn->pinged_count < CONNECT_PING_COUNT_MIN)
+               ? ping_ns
+               : ucs_min(ping_ns, conn->heard_ns + conn->env->bound_ns);
 }
 
 static void connect_keep_alive(struct udp_conn *conn)
