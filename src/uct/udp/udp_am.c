@@ -202,13 +202,6 @@ static ucs_status_t am_zcopy_lend(struct udp_ep *ep, uint8_t am_id,
     return UCS_INPROGRESS;
 }
 
-/* Kept where it is until it has arrived? Else one packet takes a copy. */
-static bool am_is_lent(const struct udp_ep *ep, size_t length)
-{
-    return (length > AM_COPY_BYTES_MAX) ||
-           (length > udp_conn_payload_bytes(ep->conn, UDP_KIND_AM));
-}
-
 ucs_status_t udp_am_zcopy(struct uct_ep *base, uint8_t am_id,
                           const void *header, size_t header_length,
                           const struct uct_iov *iov, unsigned iov_count,
@@ -228,7 +221,8 @@ ucs_status_t udp_am_zcopy(struct uct_ep *base, uint8_t am_id,
     }
     zcopy.total += header_length;
     udp_enter(am_iface(base));
-    if (am_is_lent(ep, zcopy.total)) {
+    if ((zcopy.total > AM_COPY_BYTES_MAX) ||
+        (zcopy.total > udp_conn_payload_bytes(ep->conn, UDP_KIND_AM))) {
         status = am_zcopy_lend(ep, am_id, &zcopy, req, flags);
     } else {
         status = (ucs_status_t)am_zcopy_copy(ep, am_id, &zcopy, flags);

@@ -278,7 +278,7 @@ uint64_t udp_connect_deadline_ns(const struct udp_conn *conn)
     case UDP_CONN_OPEN:
         return connect_ping_ns(conn);
     case UDP_CONN_CLOSED:
-        return conn->linger_ns;
+        return conn->is_over ? UINT64_MAX : conn->linger_ns;
     case UDP_CONN_NEW:
     case UDP_CONN_FAILED:
         break;
