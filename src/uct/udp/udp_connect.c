@@ -22,12 +22,13 @@
 
 enum {
     CONNECT_RETRY_FIRST_NS = 5 * 1000 * 1000,
-    CONNECT_RETRY_MAX_NS   = 200 * 1000 * 1000,
-    CONNECT_BLOCKED_NS     = 1000 * 1000,
+    CONNECT_RETRY_MAX_NS   = 100 * 1000 * 1000,
     CONNECT_RETRY_SHIFT    = 7,
-    CONNECT_RETRY_PATIENCE = 4, /* so often before the wait doubles */
+    CONNECT_BLOCKED_NS     = 1000 * 1000,
     CONNECT_PING_COUNT_MIN = 3,
-    CONNECT_PING_PARTS     = 6, /* of the bound */
+    CONNECT_PING_PARTS     = 6,  /* of the bound */
+    CONNECT_URGENT_PARTS   = 50, /* once so many were not answered: */
+    CONNECT_URGENT_COUNT   = 2,
     CONNECT_SHUT_MAX_NS    = 50 * 1000 * 1000,
     CONNECT_SHUT_SHIFT     = 5,
 };
@@ -56,7 +57,7 @@ static void connect_ask(struct udp_conn *conn)
 {
     uint64_t wait_ns = CONNECT_RETRY_FIRST_NS;
 
-    wait_ns <<= ucs_min(conn->retry_count / CONNECT_RETRY_PATIENCE,
+    wait_ns <<= ucs_min(udp_loss_shift(conn->retry_count),
                         (unsigned)CONNECT_RETRY_SHIFT);
     ++conn->retry_count;
     conn->asked_ns = conn->env->now_ns;
@@ -117,9 +118,6 @@ void udp_connect_packet(struct udp_conn *conn, const struct udp_head *head,
         ((conn->state == UDP_CONN_HELLO) ||
          ((conn->state == UDP_CONN_CONNECT) &&
           (conn->cookie != hello.cookie)))) {
-        if (conn->retry_count == 1) { /* asked once: a round trip */
-            udp_rtt_sample(&conn->rtt, conn->env->now_ns - conn->asked_ns, 0);
-        }
         conn->cookie      = hello.cookie;
         conn->state       = UDP_CONN_CONNECT;
         conn->retry_count = 0;
@@ -129,6 +127,9 @@ void udp_connect_packet(struct udp_conn *conn, const struct udp_head *head,
                (hello.cookie == conn->nonce)) {
         conn->seal =
             udp_seal_derive(&conn->handshake, conn->nonce, hello.nonce);
+        if (conn->retry_count == 1) { /* it answers the one that we sent */
+            udp_rtt_sample(&conn->rtt, conn->env->now_ns - conn->asked_ns, 0);
+        }
         connect_open(conn, &hello);
     }
 }
@@ -210,10 +211,12 @@ static uint64_t connect_ping_interval_ns(const struct udp_conn *conn)
                   << ucs_min(conn->retry_count, (unsigned)CONNECT_SHUT_SHIFT);
         return ucs_min(shut_ns, (uint64_t)CONNECT_SHUT_MAX_NS);
     }
-    return conn->env->bound_ns / CONNECT_PING_PARTS;
+    return conn->env->bound_ns / ((conn->pinged_count < CONNECT_URGENT_COUNT)
+                                      ? CONNECT_PING_PARTS
+                                      : CONNECT_URGENT_PARTS);
 }
 
-/* When the next question is due. */
+/* When the next question is due, or silence has lasted long enough. */
 static uint64_t connect_ping_ns(const struct udp_conn *conn)
 {
     uint64_t ping_ns = ucs_max(conn->heard_ns, conn->pinged_ns) +
@@ -265,8 +268,7 @@ void udp_connect_step(struct udp_conn *conn)
         if (now_ns - conn->begun_ns >= conn->env->bound_ns) {
             udp_conn_fail(conn, UCS_ERR_UNREACHABLE);
         } else if (now_ns >= conn->retry_ns) {
-            if (conn->retry_count >
-                CONNECT_RETRY_SHIFT * CONNECT_RETRY_PATIENCE) {
+            if (conn->retry_count > CONNECT_RETRY_SHIFT) {
                 conn->state = UDP_CONN_HELLO; /* the cookie may be old */
             }
             connect_ask(conn);

@@ -2,11 +2,7 @@
 /* uct/udp/udp_loss.c - round trips and time-outs. */
 #include "uct/udp/udp_loss.h"
 
-enum {
-    LOSS_GRAIN_NS      = 50 * 1000,
-    LOSS_SHIFT_PATIENT = 3,
-    LOSS_PATIENT_COUNT = 8,
-};
+enum { LOSS_GRAIN_NS = 50 * 1000 };
 
 void udp_rtt_init(struct udp_rtt *rtt)
 {
@@ -34,18 +30,6 @@ void udp_rtt_sample(struct udp_rtt *rtt, uint64_t sample_ns, uint64_t delay_ns)
     rtt->smoothed_ns = (7 * rtt->smoothed_ns + sample_ns + 7) / 8;
 }
 
-/* Losses in a row are mostly chance: eight times the time-out is patience
- * enough for a while, then it doubles again. */
-static unsigned loss_shift(const struct udp_rtt *rtt)
-{
-    if (rtt->backoff <= LOSS_SHIFT_PATIENT) {
-        return rtt->backoff;
-    }
-    return ucs_max((unsigned)LOSS_SHIFT_PATIENT,
-                   rtt->backoff -
-                       ucs_min(rtt->backoff, (unsigned)LOSS_PATIENT_COUNT));
-}
-
 uint64_t udp_rtt_timeout_ns(const struct udp_rtt *rtt)
 {
     uint64_t timeout_ns = UDP_RTO_FIRST_NS;
@@ -56,7 +40,7 @@ uint64_t udp_rtt_timeout_ns(const struct udp_rtt *rtt)
     }
     timeout_ns = ucs_max(timeout_ns, UDP_RTO_MIN_NS);
     timeout_ns = ucs_min(timeout_ns, UDP_RTO_MAX_NS);
-    return ucs_min(timeout_ns << loss_shift(rtt), UDP_RTO_MAX_NS);
+    return ucs_min(timeout_ns << udp_loss_shift(rtt->backoff), UDP_RTO_MAX_NS);
 }
 
 uint64_t udp_rtt_probe_ns(const struct udp_rtt *rtt)
@@ -66,7 +50,7 @@ uint64_t udp_rtt_probe_ns(const struct udp_rtt *rtt)
     if (probe_ns == 0) {
         return udp_rtt_timeout_ns(rtt);
     }
-    return ucs_max(probe_ns, UDP_PROBE_MIN_NS) << loss_shift(rtt);
+    return ucs_max(probe_ns, UDP_PROBE_MIN_NS) << udp_loss_shift(rtt->backoff);
 }
 
 void udp_rtt_timed_out(struct udp_rtt *rtt)
