@@ -51,6 +51,7 @@ static const struct test_suite *const suites[] = {
     &rdma_put_suite,
     &request_suite,
     &rkey_suite,
+    &rkey_domains_suite,
     &rkey_wire_suite,
     &rndv_suite,
     &select_suite,
