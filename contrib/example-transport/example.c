@@ -20,6 +20,12 @@ static const struct ucs_config_entry example_config_entries[] = {
      .offset       = offsetof(struct example_config, delay),
      .type         = UCS_CONFIG_TYPE_UINT,
      .doc          = "Calls of progress until a zcopy finishes, on average."},
+    {.name         = "DEVICES",
+     .default_text = "1",
+     .offset       = offsetof(struct example_config, devices),
+     .type         = UCS_CONFIG_TYPE_UINT,
+     .doc          = "How many there are; with several each is like a network "
+                     "card of its own, so that libucp uses them together."},
     {.name         = "SEED",
      .default_text = "1",
      .offset       = offsetof(struct example_config, seed),
@@ -76,12 +82,18 @@ const struct uct_module                   causeway_uct_module = {
 static void example_devices(struct uct_device *devices, unsigned *count_p,
                             char *reason)
 {
+    const char *text  = getenv("UCX_EXAMPLE_DEVICES");
+    long        count = (text == NULL) ? 1 : strtol(text, NULL, 10);
+    unsigned    room  = *count_p;
+
     (void)reason; /* there always is one */
-    if (*count_p > 0) {
-        devices[0].transport = &example_transport;
-        (void)snprintf(devices[0].name, sizeof(devices[0].name), "unix");
+    *count_p = ((count < 1) || (count > EXAMPLE_DEVICE_COUNT_MAX)) ?
+                   1 :
+                   (unsigned)count;
+    for (unsigned i = 0; (i < *count_p) && (i < room); ++i) {
+        devices[i].transport = &example_transport;
+        (void)snprintf(devices[i].name, sizeof(devices[i].name), "unix%u", i);
     }
-    *count_p = 1;
 }
 
 static ucs_status_t example_md_open(const struct uct_device *device,

@@ -32,6 +32,7 @@ enum example_limit {
     EXAMPLE_KEPT_COUNT_MAX   = 64,
     EXAMPLE_EVENT_COUNT_MAX  = 32, /* handled in one progress */
     EXAMPLE_NAME_BYTES       = 16,
+    EXAMPLE_DEVICE_COUNT_MAX = 8,
     EXAMPLE_VERSION          = 1,
 };
 
@@ -39,6 +40,7 @@ struct example_config {
     struct ucs_config_base base;
     unsigned               refuse_percent;
     unsigned               delay;
+    unsigned               devices;
     unsigned               seed;
 };
 

@@ -149,7 +149,8 @@ void example_iface_close(struct uct_iface *iface)
 void example_iface_query(const struct uct_iface *iface,
                          struct uct_iface_attr  *attr_p)
 {
-    (void)iface;
+    bool is_alone = example_iface_of(iface)->config.devices <= 1;
+
     *attr_p = (struct uct_iface_attr){
         .am = {.bcopy_bytes_max = EXAMPLE_BCOPY_BYTES_MAX,
                .zcopy_bytes_max = EXAMPLE_ZCOPY_BYTES_MAX,
@@ -157,7 +158,8 @@ void example_iface_query(const struct uct_iface *iface,
         .am_zcopy_header_bytes_max = EXAMPLE_HEADER_BYTES_MAX,
         /* A unix socket, measured in design/limits.md: 1.9 us one way. */
         .cost = {.latency_s = 1e-6, .overhead_s = 500e-9, .bandwidth_Bps = 2e9},
-        .flags         = UCT_IFACE_INTRA_NODE | UCT_IFACE_POLL_IS_SYSCALL,
+        .flags         = UCT_IFACE_POLL_IS_SYSCALL |
+                 (is_alone ? UCT_IFACE_INTRA_NODE : 0u),
         .address_bytes = sizeof(struct example_address),
     };
 }

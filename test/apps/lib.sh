@@ -375,11 +375,13 @@ apps_ucp_run() {
 
 # apps_isolate SHM_SIZE: runs that follow get namespaces of their own, with a
 # /dev/shm of this size; what they leave there, in /tmp, as System V segments or
-# as processes is then told by apps_left. Fails if this user may not do that.
+# as processes is then told by apps_left. Fails where that cannot be: not root,
+# or in a chroot, whose root is no mount.
+apps_spaces='unshare -m -i -n -p -f --kill-child --mount-proc'
 apps_isolate() {
-    apps_wrap="unshare -m -i -n -p -f --kill-child --mount-proc
-               $apps_src/isolate.sh $apps_work $1"
-    [ "$(id -u)" -eq 0 ]
+    apps_wrap=''
+    $apps_spaces true 2>/dev/null || return 1
+    apps_wrap="$apps_spaces $apps_src/isolate.sh $apps_work $1"
 }
 
 # apps_left NAME: nothing may be left of the last isolated run.

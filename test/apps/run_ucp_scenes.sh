@@ -59,7 +59,7 @@ for size in 4k 64k 1g; do
             apps_mpi "$name, MPI" 60 2 "$apps_bin/mpi_check" p2p__standard
         rm -f "$apps_work/left"
     else
-        apps_skip "$name" "not root"
+        apps_skip "$name" "no namespaces: not root, or in a chroot"
     fi
 done
 apps_finish

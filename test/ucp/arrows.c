@@ -13,10 +13,10 @@
         .name = _name, .am_id = _am_id, .id = _id, .offset = _offset,          \
         .length = _length                                                      \
     }
-#define ARROW_ANSWER(_name, _am_id, _id, _offset, _length, _is_data)           \
+#define ARROW_ANSWER(_name, _am_id, _id, _offset, _length)                     \
     {                                                                          \
         .name = _name, .am_id = _am_id, .id = _id, .offset = _offset,          \
-        .length = _length, .is_answer = true, .is_data = _is_data              \
+        .length = _length, .is_answer = true                                   \
     }
 
 static const struct arrow_kind arrow_kinds[] = {
@@ -26,11 +26,11 @@ static const struct arrow_kind arrow_kinds[] = {
     ARROW("MORE", UCP_AM_EAGER_MORE, 0, 8, -1),
     ARROW("RNDV", UCP_AM_RNDV, 16, -1, 8),
     ARROW("RGET", UCP_AM_RGET, 16, -1, 8),
-    ARROW_ANSWER("ACK", UCP_AM_ACK, 0, 16, 24, false),
-    ARROW_ANSWER("PUT", UCP_AM_PUT, 0, 16, 24, false),
-    ARROW_ANSWER("FIN", UCP_AM_FIN, 0, 8, 16, false),
-    ARROW_ANSWER("FRAG", UCP_AM_FRAG, 0, 8, -1, true),
-    ARROW_ANSWER("ABORT", UCP_AM_ABORT, 0, -1, -1, false),
+    ARROW_ANSWER("ACK", UCP_AM_ACK, 0, 16, 24),
+    ARROW_ANSWER("PUT", UCP_AM_PUT, 0, 16, 24),
+    ARROW_ANSWER("FIN", UCP_AM_FIN, 0, 8, 16),
+    ARROW_ANSWER("FRAG", UCP_AM_FRAG, 0, 8, -1),
+    ARROW_ANSWER("ABORT", UCP_AM_ABORT, 0, -1, -1),
 };
 
 const struct arrow_kind *arrow_kind_of(const struct mock_event *event)

@@ -23,9 +23,7 @@ enum { ARROW_TEXT_BYTES = 160 };
 /* Where the fields of a message lie that a liar changes; -1: it has none.
  * sender, receiver, offset, length  bytes from its beginning; each 8 bytes
  * is_answer  a message that names a request of the one who gets it: a copy,
- *            a changed or a late one must be dropped and counted
- * is_data    a piece of the message: a copy that comes before the request is
- *            complete is as good as the peer's word, and not told from it */
+ *            a changed or a late one must be dropped and counted */
 struct arrow_kind {
     const char *name;
     int         am_id;
@@ -33,7 +31,6 @@ struct arrow_kind {
     int         offset;
     int         length;
     bool        is_answer;
-    bool        is_data;
 };
 
 /* @return what kind of message that is; NULL: none that we know. */

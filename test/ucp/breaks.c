@@ -25,10 +25,7 @@ static bool copy_take(struct play *play, const struct way *way,
         return true;
     }
     kind = (event == NULL) ? NULL : arrow_kind_of(event);
-    if ((kind == NULL) || !kind->is_answer || (event->length > COPY_BYTES) ||
-        (kind->is_data && (way->after != NULL)) ||
-        (play->scenario->grants_once && (way->after != NULL) &&
-         ((event->am_id == UCP_AM_ACK) || (event->am_id == UCP_AM_PUT)))) {
+    if ((kind == NULL) || !kind->is_answer || (event->length > COPY_BYTES)) {
         return false;
     }
     copy->channel = event->channel;

@@ -105,9 +105,8 @@ static void play_open_side(struct play_side *side, enum ucp_dt_class type,
     case UCP_DT_CONTIG:
     case UCP_DT_GENERIC:
     case UCP_DT_CLASS_COUNT:
+        /* Its pack function may give a few bytes at a time. */
         layout_draw(&side->layout, type, bytes);
-        /* Not random here: a few bytes at a time are arrows without end. */
-        side->layout.pack_bytes_max = PLAY_PACK_BYTES;
         break;
     }
 }

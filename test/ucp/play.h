@@ -20,7 +20,6 @@ enum play_limit {
     PLAY_ENV_COUNT     = 6,
     PLAY_ARROW_COUNT   = 600, /* more: it never ends */
     PLAY_QUIET_COUNT   = 20000,
-    PLAY_PACK_BYTES    = 5000, /* of a generic datatype, at once */
     PLAY_PIECE_COUNT   = 5,
     PLAY_PROBLEM_BYTES = 4000,
 };
@@ -31,8 +30,6 @@ enum play_limit {
  * receive_bytes  0: as many as are sent
  * receive_after  arrows that arrive before the receive is posted
  * send_status, receive_status  how it ends when nothing breaks
- * grants_once    a second copy of a PUT or an ACK, which the transport never
- *                makes, is not told from another grant: not tried
  * arrows         ends with NULL */
 struct scenario {
     const char *name;
@@ -45,7 +42,6 @@ struct scenario {
     enum ucp_dt_class send_type;
     enum ucp_dt_class receive_type;
     unsigned          receive_after;
-    bool              grants_once;
     ucs_status_t      send_status;
     ucs_status_t      receive_status;
     const char       *arrows[32];

@@ -6,6 +6,7 @@
 
 #include "lib/test.h"
 #include "ucp/suites.h"
+#include "ucs/log_capture.h"
 
 enum { DATA_BYTES = 1000, IOV_COUNT_MAX = 40 };
 
@@ -171,16 +172,17 @@ static void unpack__pieces_in_any_order(const struct test_param *param)
     ck_assert_mem_eq(packed, data, DATA_BYTES);
 }
 
+static const ucp_generic_dt_ops_t reversed_ops = {
+    .start_pack   = reversed_start_pack,
+    .start_unpack = reversed_start_unpack,
+    .packed_size  = reversed_packed_size,
+    .pack         = reversed_pack,
+    .unpack       = reversed_unpack,
+    .finish       = reversed_finish,
+};
+
 static void generic__called_as_promised(const struct test_param *param)
 {
-    static const ucp_generic_dt_ops_t ops = {
-            .start_pack   = reversed_start_pack,
-            .start_unpack = reversed_start_unpack,
-            .packed_size  = reversed_packed_size,
-            .pack         = reversed_pack,
-            .unpack       = reversed_unpack,
-            .finish       = reversed_finish,
-    };
     uint8_t            data[DATA_BYTES], packed[DATA_BYTES];
     struct reversed    reversed = {.buffer = data, .pack_bytes_max = 33};
     struct ucp_dt_iter iter;
@@ -188,7 +190,7 @@ static void generic__called_as_promised(const struct test_param *param)
 
     (void)param;
     data_fill(data);
-    ck_assert_int_eq(ucp_dt_create_generic(&ops, &reversed, &datatype),
+    ck_assert_int_eq(ucp_dt_create_generic(&reversed_ops, &reversed, &datatype),
                      UCS_OK);
     ck_assert_int_eq(ucp_dt_iter_init_send(&iter, NULL, 1, datatype), UCS_OK);
     pack_in_parts(&iter, packed);
@@ -206,6 +208,63 @@ static void generic__called_as_promised(const struct test_param *param)
     ck_assert_uint_eq(data[0], packed[DATA_BYTES - 1]);
     ck_assert_int_eq(reversed.finish_count, 2);
     ucp_dt_destroy(datatype);
+}
+
+/* A pack function that gives a byte at a time fills what was asked for; one
+ * that stops makes nobody wait: zeros, and a word. */
+static void generic__pack_may_give_less(const struct test_param *param)
+{
+    uint8_t            data[DATA_BYTES], packed[DATA_BYTES];
+    struct reversed    reversed = {.buffer = data, .pack_bytes_max = 1};
+    struct ucp_dt_iter iter;
+    ucp_datatype_t     datatype;
+
+    (void)param;
+    data_fill(data);
+    memset(packed, 1, sizeof(packed));
+    ck_assert_int_eq(ucp_dt_create_generic(&reversed_ops, &reversed, &datatype),
+                     UCS_OK);
+    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, NULL, 1, datatype), UCS_OK);
+    ck_assert_uint_eq(ucp_dt_iter_pack(&iter, packed, 700), 700);
+    ck_assert_uint_eq(packed[699], data[DATA_BYTES - 700]);
+    reversed.pack_bytes_max = 0;
+    log_capture_start();
+    ck_assert_uint_eq(ucp_dt_iter_pack(&iter, packed, 700), DATA_BYTES - 700);
+    (void)ucsi_log_set_handler(NULL);
+    ck_assert(strstr(log_captured.text, "gave 0 of 300 bytes") != NULL);
+    for (int i = 0; i < DATA_BYTES - 700; ++i) {
+        ck_assert_uint_eq(packed[i], 0);
+    }
+    ucp_dt_iter_cleanup(&iter);
+    ucp_dt_destroy(datatype);
+}
+
+/* Wherever packing goes on, the bytes are those that lie there. */
+static void seek__any_offset(const struct test_param *param)
+{
+    uint8_t            data[DATA_BYTES], packed[DATA_BYTES];
+    ucp_dt_iov_t       entries[IOV_COUNT_MAX];
+    struct ucp_dt_iter iters[2];
+    size_t             count = iov_cut(data, entries);
+
+    (void)param;
+    data_fill(data);
+    ucp_dt_iter_init_contig(&iters[0], data, DATA_BYTES);
+    ck_assert_int_eq(
+        ucp_dt_iter_init_send(&iters[1], entries, count, ucp_dt_make_iov()),
+        UCS_OK);
+    for (int i = 0; i < 2; ++i) {
+        ck_assert(ucp_dt_iter_can_seek(&iters[i]));
+        for (unsigned times = 0; times < 200; ++times) {
+            size_t offset = test_random_below(DATA_BYTES);
+            size_t length = test_random_below(DATA_BYTES);
+
+            ucp_dt_iter_seek(&iters[i], offset);
+            length = ucp_dt_iter_pack(&iters[i], packed, length);
+            ck_assert_mem_eq(packed, data + offset, length);
+            ck_assert_uint_eq(iters[i].offset, offset + length);
+        }
+    }
 }
 
 static void pieces__cover_the_data(const struct test_param *param)
@@ -255,6 +314,8 @@ static const struct test_case datatype_cases[] = {
         TEST(pack__contig_and_iov_agree),
         TEST(unpack__pieces_in_any_order),
         TEST(generic__called_as_promised),
+        TEST(generic__pack_may_give_less),
+        TEST(seek__any_offset),
         TEST(pieces__cover_the_data),
         TEST(init__refuses_bad_input),
         {0},

@@ -42,6 +42,19 @@ static void name__of_a_part_does_not_choose(const struct test_param *param)
         &one, "a-name-longer-than-any-name-that-a-transport-can-have"));
 }
 
+static void name__all_but_those_on_demand(const struct test_param *param)
+{
+    const struct uct_transport one = {.name = "udp", .aliases = "net,-all"};
+    const struct uct_transport two = {.name = "sm", .aliases = "shm"};
+
+    (void)param;
+    ck_assert(ucti_transport_is_on_demand(&one));
+    ck_assert(!ucti_transport_is_on_demand(&two));
+    ck_assert(!ucti_transport_has_name(&one, "all"));
+    ck_assert(ucti_transport_has_name(&one, "udp"));
+    ck_assert(ucti_transport_has_name(&one, "net"));
+}
+
 static void transports__self_is_there_once(const struct test_param *param)
 {
     const struct uct_transport *const *next;
@@ -57,6 +70,7 @@ static void transports__self_is_there_once(const struct test_param *param)
 
 static const struct test_case cases[] = {TEST(name__own_alias_and_all),
                                          TEST(name__of_a_part_does_not_choose),
+    TEST(name__all_but_those_on_demand),
                                          TEST(transports__self_is_there_once),
                                          {0}};
 

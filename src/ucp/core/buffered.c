@@ -155,7 +155,7 @@ void ucp_buffered_capture(struct ucp_request *req, void *piece)
     size_t             offset = user.offset;
     size_t             length = user.length;
 
-    (void)ucp_dt_iter_pack_all(&user, (char *)piece + offset, length - offset);
+    (void)ucp_dt_iter_pack(&user, (char *)piece + offset, length - offset);
     ucp_dt_iter_cleanup(&user);
     ucp_dt_iter_init_contig(&req->dt, piece, length);
     req->dt.offset = offset;

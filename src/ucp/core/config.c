@@ -9,7 +9,7 @@
 /* In the order of enum ucp_rndv_scheme. */
 static const char *const rndv_schemes[] = {
         "auto", "put_zcopy", "get_zcopy", "put_ppln",
-        "am",   "get_ppln",  "rkey_ptr",  NULL,
+        "am",   "get_ppln",  "rkey_ptr",  "shared",   NULL,
 };
 
 static const struct ucs_config_entry config_entries[] = {
@@ -37,13 +37,20 @@ static const struct ucs_config_entry config_entries[] = {
          .type         = UCS_CONFIG_TYPE_ENUM,
          .type_arg     = rndv_schemes,
          .doc = "How large messages move once the receiver is ready: by put, "
-                "by get, by puts in a pipeline, by messages (am); auto: by "
+                "by get, by puts in a pipeline, by messages (am), by "
+                "messages and where none come by get (shared); auto: by "
                 "cost. get_ppln and rkey_ptr mean get_zcopy."},
         {.name         = "MAX_RNDV_RAILS",
          .default_text = "2",
          .offset       = offsetof(struct ucp_context_config, rndv_rails_max),
          .type         = UCS_CONFIG_TYPE_UINT,
          .doc = "Lanes that share the bytes of a large message, 1 to 4."},
+        {.name         = "MIN_RNDV_CHUNK_SIZE",
+         .default_text = "16k",
+         .offset       = offsetof(struct ucp_context_config, rndv_share_bytes),
+         .type         = UCS_CONFIG_TYPE_SIZE,
+         .doc = "A lane that would carry less than this of a large message is "
+                "left out: small messages go over one."},
         {.name         = "RNDV_PIPELINE_SEND_LENGTH",
          .default_text = "128k",
          .offset       = offsetof(struct ucp_context_config, rndv_send_bytes),
@@ -142,6 +149,9 @@ bool ucp_config_allows(const struct ucp_context_config *config,
 {
     const struct ucs_config_list *list = &config->transports;
 
+    if (list->is_excluded && ucti_transport_is_on_demand(transport)) {
+        return false;
+    }
     return list_has_transport(list, transport) != list->is_excluded;
 }
 

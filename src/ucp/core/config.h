@@ -18,6 +18,7 @@ enum ucp_rndv_scheme {
     UCP_RNDV_SCHEME_SEND,
     UCP_RNDV_SCHEME_GET_PIPELINE, /* as GET */
     UCP_RNDV_SCHEME_RKEY_PTR,     /* as GET */
+    UCP_RNDV_SCHEME_SHARED,
 };
 
 /* One row each in config.c, where they are documented. */
@@ -28,6 +29,7 @@ struct ucp_context_config {
     struct ucs_config_threshold zcopy_threshold;
     int                         rndv_scheme; /* enum ucp_rndv_scheme */
     unsigned                    rndv_rails_max;
+    size_t                      rndv_share_bytes;
     size_t                      rndv_fragment_bytes;
     size_t                      rndv_send_bytes;
     unsigned                    rndv_depth;

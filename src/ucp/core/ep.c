@@ -322,6 +322,7 @@ void ucp_ep_detach(struct ucp_ep *ep, ucs_status_t status)
         ep->source->user = NULL;
         ep->source       = NULL;
     }
+    ucp_peer_rails_drop(ep);
     ucs_list_remove(&ep->worker_link);
     ucs_list_add_tail(&ep->worker->ended, &ep->worker_link);
 }

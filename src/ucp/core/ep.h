@@ -89,12 +89,16 @@ struct ucp_eager_partial {
 };
 
 /* One lane of one endpoint.
- * peer_name    ucp_worker_iface.name of the interface at its other end
- * peer_domain  which of the peer's domains that interface belongs to */
+ * peer_name     ucp_worker_iface.name of the interface at its other end
+ * peer_domain   which of the peer's domains that interface belongs to
+ * is_announced, is_used  a rail: the peer knows whose it is, and that it counts
+ */
 struct ucp_ep_lane {
     struct uct_ep *uct_ep;
     uint32_t       peer_name;
     uint8_t        peer_domain;
+    bool           is_announced;
+    bool           is_used;
 };
 
 /* message_ep       the message lane
@@ -109,6 +113,7 @@ struct ucp_ep_lane {
  * receives         recv.ep_link of receives whose fragments come from here
  * unexpected       link of stored messages that need an answer to here
  * source           where the peer's messages come from, NULL: not yet, ended
+ * rails            where its fragments come from beside that; NULL: nowhere
  * trace_row        its row in worker->trace, if there is one
  * lanes            [ucp_ep_lane_count()], the first is the message lane */
 struct ucp_ep {
@@ -131,6 +136,7 @@ struct ucp_ep {
     struct ucp_eager_partial    eager;
     uint64_t                    eager_number_next;
     struct uct_source          *source;
+    struct ucp_peer_rails      *rails;
     struct ucp_peer            *peer;
     struct ucs_list             worker_link;
     struct ucp_ep_options       options;

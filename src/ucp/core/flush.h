@@ -29,6 +29,12 @@ UCS_MUST_USE ucs_status_t ucp_flush_worker(struct ucp_worker  *worker,
 UCS_MUST_USE ucs_status_t ucp_close_flush(struct ucp_ep      *ep,
                                           struct ucp_request *req);
 
+/* Look at the closes of a worker that wait. One whose peer lives but has not
+ * taken anything for the failure bound of the endpoint's error mode gives up:
+ * what is left completes with UCS_ERR_ENDPOINT_TIMEOUT, the close with UCS_OK.
+ * @return how many have. */
+unsigned ucp_closes_look(struct ucp_worker *worker, uint64_t now_ns);
+
 /* Close it now: everything queued completes with UCS_ERR_CANCELED. */
 void ucp_close_force(struct ucp_ep *ep);
 

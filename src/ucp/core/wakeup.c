@@ -3,7 +3,8 @@
  *
  *     interface's event fd ---.
  *     interface's event fd ----+--> epoll fd (ours, or the user's) --> poll()
- *     signal eventfd ---------'
+ *     signal eventfd ---------+
+ *     timerfd, while a close waits
  *
  * Arming asks every interface: one that has something already says BUSY. */
 #include <poll.h>
@@ -61,6 +62,7 @@ ucs_status_t ucp_wakeup_open(struct ucp_worker *worker)
 
     wakeup->epoll_fd  = -1;
     wakeup->signal_fd = -1;
+    wakeup->timer_fd  = -1;
     if (!(worker->context->options.features & UCP_FEATURE_WAKEUP)) {
         return UCS_OK;
     }
@@ -89,13 +91,34 @@ void ucp_wakeup_close(struct ucp_worker *worker)
 {
     struct ucp_wakeup *wakeup = &worker->wakeup;
 
-    if (wakeup->signal_fd >= 0) {
-        ucsi_fd_close(&wakeup->signal_fd);
-    }
+    ucsi_fd_close(&wakeup->signal_fd);
+    ucsi_fd_close(&wakeup->timer_fd);
     if ((wakeup->epoll_fd >= 0) && (worker->options.event_fd < 0)) {
         ucsi_fd_close(&wakeup->epoll_fd);
     }
     wakeup->epoll_fd = -1;
+}
+
+/* A close that waits for its peer is looked at in time. */
+static ucs_status_t wakeup_set_alarm(struct ucp_worker *worker)
+{
+    struct ucp_wakeup *wakeup = &worker->wakeup;
+    ucs_status_t       status;
+
+    if (ucs_list_is_empty(&worker->closes)) {
+        return (wakeup->timer_fd < 0) ? UCS_OK :
+                                        ucsi_timerfd_disarm(wakeup->timer_fd);
+    }
+    if (wakeup->timer_fd < 0) {
+        status = ucsi_timerfd_open(&wakeup->timer_fd);
+        if (status == UCS_OK) {
+            status = wakeup_add(worker, wakeup->timer_fd);
+        }
+        if (status != UCS_OK) {
+            return status;
+        }
+    }
+    return ucsi_timerfd_arm(wakeup->timer_fd, worker->closes_look_ns);
 }
 
 ucs_status_t ucp_wakeup_arm(struct ucp_worker *worker)
@@ -106,8 +129,13 @@ ucs_status_t ucp_wakeup_arm(struct ucp_worker *worker)
         return UCS_ERR_INVALID_PARAM;
     }
     if (ucsi_eventfd_drain(worker->wakeup.signal_fd) ||
-        !ucs_list_is_empty(&worker->ended)) {
-        return UCS_ERR_BUSY; /* progress has endpoints to end */
+        !ucs_list_is_empty(&worker->ended) ||
+        !ucs_list_is_empty(&worker->shares)) {
+        return UCS_ERR_BUSY; /* endpoints to end, messages to read */
+    }
+    status = wakeup_set_alarm(worker);
+    if (status != UCS_OK) {
+        return status;
     }
     for (unsigned i = 0; i < worker->iface_count; ++i) {
         struct uct_iface *iface = worker->ifaces[i].iface;

@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 
+#include "ucp/core/flush.h"
 #include "ucp/core/trace.h"
 #include "ucp/core/worker_config.h"
+#include "ucp/proto/rdma_shared.h"
 #include "ucp/proto/rndv.h"
 #include "ucp/tag/recv.h"
 #include "ucp/wireup/lanes.h"
@@ -226,6 +228,8 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     }
     ucs_list_init(&worker->eps);
     ucs_list_init(&worker->ended);
+    ucs_list_init(&worker->closes);
+    ucs_list_init(&worker->shares);
     ucs_list_init(&worker->configs);
     worker_init_lock(worker);
     status = worker_draw_id(worker);
@@ -328,10 +332,32 @@ unsigned ucp_worker_poll(struct ucp_worker *worker)
         }
     }
     worker->is_inside = false;
+    if (ucs_unlikely(!ucs_list_is_empty(&worker->closes))) {
+        count += ucp_closes_look(worker, ucsi_clock_ns());
+    }
+    if (ucs_unlikely(!ucs_list_is_empty(&worker->shares))) {
+        count += ucp_shares_look(worker);
+    }
     if (ucs_unlikely(!ucs_list_is_empty(&worker->ended))) {
         ucp_eps_reap(worker);
     }
     return count;
+}
+
+void ucp_worker_drop(struct ucp_worker *worker, const struct ucp_ep *ep,
+                     const char *what)
+{
+    char text[128] = "a stranger";
+
+    ++worker->bad_ids;
+    if (ucs_log_is_enabled(UCS_LOG_LEVEL_DIAG)) {
+        if (ep != NULL) {
+            (void)ucp_ep_describe(ep, text, sizeof(text));
+        }
+        ucs_log_limited(UCS_LOG_LEVEL_DIAG,
+                        "%s of %s is dropped: late, repeated, or damaged", what,
+                        text);
+    }
 }
 
 struct ucp_request *ucp_worker_request_of_id(struct ucp_worker   *worker,

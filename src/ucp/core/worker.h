@@ -51,10 +51,12 @@ struct ucp_slow_iface {
 };
 
 /* epoll_fd   readable when a sleeper must wake; -1: no wakeup feature
- * signal_fd  an eventfd that ucp_worker_signal() writes */
+ * signal_fd  an eventfd that ucp_worker_signal() writes
+ * timer_fd   when the closes are looked at; -1: none has waited yet */
 struct ucp_wakeup {
     int epoll_fd;
     int signal_fd;
+    int timer_fd;
 };
 
 struct ucp_tag_queues {
@@ -81,6 +83,8 @@ enum ucp_count {
  * peers         by worker id: struct ucp_peer
  * ended         endpoints without a user, freed outside of callbacks; and
  *               those whose user is told there that they had failed before
+ * closes        of endpoints, that wait for their peer; looked at then
+ * shares        receives that read where nothing comes (rdma_shared.h)
  * bad_ids       messages with a late or forged id, dropped
  * trace         what each message did (trace.h), NULL: not written */
 struct ucp_worker {
@@ -96,6 +100,8 @@ struct ucp_worker {
     struct ucs_mpool          controls;
     struct ucs_mpool          rndvs;  /* struct ucp_rndv */
     struct ucs_mpool          pieces; /* struct ucp_piece */
+    struct ucs_mpool          extents; /* struct ucp_extent */
+    struct ucs_mpool          share_pool; /* struct ucp_share */
     struct ucs_idmap          ids;
     struct ucp_context       *context;
     struct ucp_worker_options options;
@@ -110,6 +116,9 @@ struct ucp_worker {
     struct ucp_worker_iface   ifaces[UCP_DEVICE_COUNT_MAX];
     struct ucp_slow_iface     slow[UCP_DEVICE_COUNT_MAX];
     struct ucs_list           ended;
+    struct ucs_list           closes;
+    uint64_t                  closes_look_ns;
+    struct ucs_list           shares;
     uint64_t                  bad_ids;
     struct ucs_counters       counters;
     struct ucs_counter        counts[UCP_COUNT_COUNT];
@@ -132,6 +141,13 @@ unsigned ucp_worker_poll(struct ucp_worker *worker);
 const struct ucp_ep_config *
 ucp_worker_ep_config(struct ucp_worker *worker, const unsigned *iface_indices,
                      unsigned count);
+
+/* A message makes no sense: late, damaged or forged. It is dropped, counted,
+ * and named in one line.
+ * @param ep    Who it claims to be from, or NULL.
+ * @param what  "an ACK". */
+void ucp_worker_drop(struct ucp_worker *worker, const struct ucp_ep *ep,
+                     const char *what);
 
 /* The request that a message names.
  * @return NULL, counted, when the id is stale, forged, or not of that ep. */

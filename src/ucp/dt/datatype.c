@@ -180,6 +180,29 @@ static size_t dt_pack_iov(struct ucp_dt_iter *iter, char *dest, size_t length)
     return done;
 }
 
+/* Call the user's pack function until it has given all; zeros stand for what
+ * it never gives, so that no message waits for it. */
+static void dt_pack_generic(struct ucp_dt_iter *iter, char *dest,
+                            size_t length)
+{
+    size_t done = 0;
+    size_t part;
+
+    while (done < length) {
+        part = iter->generic.dt->ops.pack(iter->generic.state,
+                                          iter->offset + done, dest + done,
+                                          length - done);
+        if ((part == 0) || (part > length - done)) {
+            ucs_error_limited("a generic datatype's pack function gave %zu of "
+                              "%zu bytes at offset %zu; zeros are sent",
+                              part, length - done, iter->offset + done);
+            memset(dest + done, 0, length - done);
+            return;
+        }
+        done += part;
+    }
+}
+
 size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
                         size_t length_max)
 {
@@ -199,8 +222,7 @@ size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
                             dest, length);
         break;
     case UCP_DT_GENERIC:
-        length = iter->generic.dt->ops.pack(iter->generic.state, iter->offset,
-                                            dest, length);
+        dt_pack_generic(iter, dest, length);
         break;
     case UCP_DT_CLASS_COUNT:
         break;
@@ -209,17 +231,16 @@ size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
     return length;
 }
 
-size_t ucp_dt_iter_pack_all(struct ucp_dt_iter *iter, void *dest,
-                            size_t length_max)
+void ucp_dt_iter_seek(struct ucp_dt_iter *iter, size_t offset)
 {
-    size_t done = 0;
-    size_t part;
-
-    do {
-        part = ucp_dt_iter_pack(iter, (char *)dest + done, length_max - done);
-        done += part;
-    } while ((done < length_max) && (part > 0));
-    return done;
+    if (offset == iter->offset) {
+        return;
+    }
+    ucs_assert((offset < iter->length) && ucp_dt_iter_can_seek(iter));
+    if (iter->dt_class == UCP_DT_IOV) {
+        dt_iov_seek(iter, offset);
+    }
+    iter->offset = offset;
 }
 
 ucs_status_t ucp_dt_iter_unpack(struct ucp_dt_iter *iter, size_t offset,

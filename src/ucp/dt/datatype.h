@@ -130,16 +130,23 @@ UCS_MUST_USE ucs_status_t ucp_dt_iter_init_recv(struct ucp_dt_iter *iter,
 /* End: a generic datatype's finish function is called, exactly once. */
 void ucp_dt_iter_cleanup(struct ucp_dt_iter *iter);
 
-/* Pack up to length_max bytes from the offset on, and advance.
- * @return bytes packed; fewer than asked only at the end or when the user's
- *         pack function gave fewer. */
+/* Pack up to length_max bytes from the offset on, and advance. A user's pack
+ * function that gives fewer is called again; one that gives none is reported,
+ * and zeros are packed instead.
+ * @return bytes packed; fewer than asked only at the end. */
 size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
                         size_t length_max);
 
-/* The same, but a user's pack function that gives fewer is called again.
- * @return bytes packed; fewer than asked at the end, or when it gave none. */
-size_t ucp_dt_iter_pack_all(struct ucp_dt_iter *iter, void *dest,
-                            size_t length_max);
+/* May pack and pieces go on elsewhere than where they stopped? A user's pack
+ * function is called in order only. */
+static inline bool ucp_dt_iter_can_seek(const struct ucp_dt_iter *iter)
+{
+    return iter->dt_class != UCP_DT_GENERIC;
+}
+
+/* Let pack and pieces go on at an offset before the end, if they may; or where
+ * they stand. */
+void ucp_dt_iter_seek(struct ucp_dt_iter *iter, size_t offset);
 
 /* Put bytes at an offset of the packed form; offset + length fits (checked by
  * the caller against iter->length).

@@ -2,6 +2,8 @@
 /* ucp/proto/eager.c - what the eager protocols share. */
 #include "ucp/proto/eager.h"
 
+#include "ucp/proto/rails.h"
+
 const char ucp_eager_sync_reason[] =
     "a synchronous message must be answered by the receiver";
 
@@ -56,27 +58,78 @@ static double eager_stream_byte_s(const struct uct_iface_attr *attr,
                : ucs_max(lane_s, (copies - 1) * ucp_copy_s_per_byte);
 }
 
+/* The message lane, as fast as all that share its fragments. */
+static struct uct_iface_attr eager_rails(const struct ucp_query *query)
+{
+    struct uct_iface_attr attr = query->lane->attr;
+
+    for (unsigned i = 1; i < query->row_count; ++i) {
+        attr.cost.bandwidth_Bps +=
+            ucp_rail_can_send(&query->rows[i].model)
+                ? ucp_rail_bandwidth(&query->rows[i].model, UCP_RAIL_SEND)
+                : 0;
+    }
+    return attr;
+}
+
+/* A message that asks first, its first fragment in it. */
+static struct ucs_linear eager_first_cost(const struct ucp_query *query,
+                                          unsigned                copies)
+{
+    const struct uct_cost *cost = &query->lane->attr.cost;
+
+    return ucs_linear(3 * cost->latency_s + 6 * cost->overhead_s,
+                      ucp_am_byte_s(&query->lane->attr, copies));
+}
+
+static size_t eager_first_bytes(const struct ucp_query *query)
+{
+    return query->lane->attr.am.bcopy_bytes_max - UCP_WIRE_RNDV_BYTES;
+}
+
+struct ucs_linear ucp_fragments_cost(const struct ucp_query *query,
+                                     unsigned                copies)
+{
+    const struct uct_iface_attr *attr  = &query->lane->attr;
+    const struct uct_iface_attr  rails = eager_rails(query);
+    const double                 bytes = (double)eager_first_bytes(query);
+    struct ucs_linear            first = eager_first_cost(query, copies);
+    const double                 more_s = eager_stream_byte_s(&rails, copies) +
+                                          2 * attr->cost.overhead_s / bytes;
+
+    return ucs_linear(first.base_s + (first.per_byte_s - more_s) * bytes,
+                      more_s);
+}
+
+/* A window is granted, and the sender has to come back for the next one, from
+ * whatever it does meanwhile. How long that takes is anybody's guess: this one
+ * makes the other forms win where their own costs are below 1 us a window. */
+static struct ucs_linear eager_attention(const struct ucp_query *query)
+{
+    static const double attention_s = 1e-6;
+    const double window = (double)query->config->rndv_fragment_bytes *
+                          query->config->rndv_depth;
+
+    return ucs_linear(0, attention_s / ucs_max(window, 1.0));
+}
+
 ucs_status_t ucp_offer_fragments(const struct ucp_query *query,
                                  size_t bytes_first, size_t bytes_last,
                                  unsigned copies, struct ucp_offer *offer_p)
 {
-    const struct uct_iface_attr *attr = &query->lane->attr;
-    const size_t first  = attr->am.bcopy_bytes_max - UCP_WIRE_RNDV_BYTES;
-    const double base_s = 3 * attr->cost.latency_s + 6 * attr->cost.overhead_s;
-    const double byte_s = ucp_am_byte_s(attr, copies);
-    const double more_s = eager_stream_byte_s(attr, copies) +
-                          2 * attr->cost.overhead_s / (double)first;
+    const size_t            first = eager_first_bytes(query);
     const struct ucs_linear more =
-        ucs_linear(base_s + (byte_s - more_s) * (double)first, more_s);
+        ucs_linear_add(ucp_fragments_cost(query, copies),
+                       eager_attention(query));
 
     if (bytes_first > first) {
         return ucp_offer_sizes(offer_p, bytes_first, bytes_last, more);
     }
     if (ucp_offer_sizes(offer_p, bytes_first, ucs_min(first, bytes_last),
-                        ucs_linear(base_s, byte_s)) != UCS_OK) {
+                        eager_first_cost(query, copies)) != UCS_OK) {
         return UCS_ERR_UNSUPPORTED;
     }
-    return (bytes_last <= first) ? UCS_OK
-                                 : ucsi_piecewise_set(&offer_p->cost, first + 1,
-                                                      bytes_last, more);
+    return (bytes_last <= first) ?
+               UCS_OK :
+               ucsi_piecewise_set(&offer_p->cost, first + 1, bytes_last, more);
 }

@@ -35,6 +35,10 @@ static inline double ucp_am_byte_s(const struct uct_iface_attr *attr,
     return lane_s + copies * ucp_copy_s_per_byte;
 }
 
+/* What a message of several fragments costs, copied so often. */
+struct ucs_linear ucp_fragments_cost(const struct ucp_query *query,
+                                     unsigned                copies);
+
 /* Offer the sizes from first to last of a message that asks first and comes in
  * fragments, copied so often: sender, lane and receiver work at the same time,
  * so of what follows the first fragment only the slowest counts. */

@@ -58,7 +58,7 @@ static size_t allocated_pack_whole(void *dest, void *arg)
 
     ucs_put_le64(dest, req->send.tag);
     return UCP_WIRE_EAGER_BYTES +
-           ucp_dt_iter_pack_all(&req->dt,
+           ucp_dt_iter_pack(&req->dt,
                                 (uint8_t *)dest + UCP_WIRE_EAGER_BYTES,
                                 req->dt.length);
 }

@@ -53,7 +53,7 @@ static ucs_status_t immediate_step(struct ucp_request *req)
     if (lane->pending_state == UCT_PENDING_WAITS) {
         return UCS_ERR_WOULD_BLOCK; /* a user's pack runs only once */
     }
-    length = ucp_dt_iter_pack_all(&iter, packed, sizeof(packed));
+    length = ucp_dt_iter_pack(&iter, packed, sizeof(packed));
     return uct_ep_am_short(lane, UCP_AM_EAGER, ucs_le64_(req->send.tag),
                            packed, length, UCT_FLAG_PENDING);
 }

@@ -3,41 +3,76 @@
 #include "ucp/proto/fragment.h"
 
 #include "ucp/core/worker.h"
-#include "ucp/proto/rdma.h"
+#include "ucp/proto/rails.h"
+#include "ucp/proto/rdma_piece.h"
+#include "ucp/proto/rdma_shared.h"
 #include "ucp/proto/wire.h"
 #include "ucp/tag/recv.h"
+#include "ucp/wireup/peer.h"
 
 /* ---- the sender ---- */
 
+/* The next fragment, over a lane.
+ * room  bytes that it may have */
+struct fragment {
+    struct ucp_rndv *rndv;
+    unsigned         lane;
+    size_t           offset;
+    size_t           room;
+};
+
+static const struct uct_iface_attr *fragment_attr(const struct fragment *fragment)
+{
+    return &fragment->rndv->ep->config->lanes[fragment->lane].model.attr;
+}
+
+enum {
+    /* Where lanes share a message, a fragment has no more than this, so that
+     * none has much to do when the others are done (guess). */
+    FRAGMENT_SHARED_BYTES_MAX = 64 << 10,
+};
+
+/* It is sent. */
+static void fragment_account(const struct fragment *fragment, size_t length)
+{
+    struct ucp_rndv *rndv = fragment->rndv;
+    ucs_status_t     status;
+
+    status = ucp_extents_remove(&rndv->asked, fragment->offset,
+                                fragment->offset + length);
+    ucs_assert(status == UCS_OK); /* from the front */
+    rndv->by_rdma.lane_bytes[fragment->lane] += length;
+    ucp_worker_count(rndv->ep->worker, UCP_COUNT_FRAGMENT_OUT, length);
+}
+
 static size_t fragment_pack(void *dest, void *arg)
 {
-    struct ucp_rndv      *rndv  = arg;
-    struct ucp_request   *req   = rndv->req;
-    struct ucp_wire_piece piece = {.id     = rndv->peer_id,
-                                   .offset = rndv->granted.offset};
-    size_t room = rndv->ep->config->lane.attr.am.bcopy_bytes_max -
-                  UCP_WIRE_FRAG_BYTES;
-    size_t length;
+    const struct fragment *fragment = arg;
+    struct ucp_dt_iter    *iter     = &fragment->rndv->req->dt;
+    struct ucp_wire_piece  piece    = {.id     = fragment->rndv->peer_id,
+                                       .offset = fragment->offset};
+    size_t                 length;
 
     ucp_wire_piece_encode(dest, &piece);
-    room   = ucs_min(room, rndv->granted.end - rndv->granted.offset);
-    length = ucp_dt_iter_pack(&req->dt, (uint8_t *)dest + UCP_WIRE_FRAG_BYTES,
-                              room);
-    rndv->granted.offset += length;
-    ucp_worker_count(req->worker, UCP_COUNT_FRAGMENT_OUT, length);
+    ucp_dt_iter_seek(iter, fragment->offset);
+    length = ucp_dt_iter_pack(iter, (uint8_t *)dest + UCP_WIRE_FRAG_BYTES,
+                              fragment->room);
+    fragment_account(fragment, length);
     return UCP_WIRE_FRAG_BYTES + length;
 }
 
-static ucs_status_t fragment_send_bcopy(struct ucp_rndv *rndv)
+static ucs_status_t fragment_send_bcopy(struct fragment *fragment)
 {
-    size_t  rest       = rndv->granted.end - rndv->granted.offset;
-    size_t  length_max = ucs_min(UCP_WIRE_FRAG_BYTES + rest,
-                                 rndv->ep->config->lane.attr.am.bcopy_bytes_max);
-    ssize_t packed     = uct_ep_am_bcopy(rndv->ep->message_ep, UCP_AM_FRAG,
-                                         fragment_pack, rndv, length_max,
-                                         UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER |
-                                             UCT_FLAG_HEADER(UCP_WIRE_FRAG_BYTES));
+    struct uct_ep *lane = fragment->rndv->ep->lanes[fragment->lane].uct_ep;
+    ssize_t        packed;
 
+    fragment->room = ucs_min(fragment->room,
+                             fragment_attr(fragment)->am.bcopy_bytes_max -
+                                 UCP_WIRE_FRAG_BYTES);
+    packed = uct_ep_am_bcopy(lane, UCP_AM_FRAG, fragment_pack, fragment,
+                             UCP_WIRE_FRAG_BYTES + fragment->room,
+                             UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER |
+                                 UCT_FLAG_HEADER(UCP_WIRE_FRAG_BYTES));
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
 
@@ -55,51 +90,52 @@ static void fragment_done(struct uct_req *self)
 }
 
 /* Send one from the buffer. */
-static ucs_status_t fragment_send_zcopy(struct ucp_rndv *rndv)
+static ucs_status_t fragment_send_zcopy(struct fragment *fragment)
 {
-    struct ucp_ep               *ep   = rndv->ep;
-    const struct uct_iface_attr *attr = &ep->config->lane.attr;
-    struct ucp_wire_piece        wire = {.id     = rndv->peer_id,
-                                         .offset = rndv->granted.offset};
+    struct ucp_rndv             *rndv = fragment->rndv;
+    const struct uct_iface_attr *attr = fragment_attr(fragment);
+    const struct ucp_wire_piece  wire = {.id     = rndv->peer_id,
+                                         .offset = fragment->offset};
     struct ucp_dt_iter           iter = rndv->req->dt;
     struct uct_iov               iov[UCP_IOV_COUNT_MAX];
-    unsigned     count = ucs_min((unsigned)UCP_IOV_COUNT_MAX,
-                                 attr->am.iov_count_max);
-    uint8_t      header[UCP_WIRE_FRAG_BYTES];
-    size_t       room  = attr->am.zcopy_bytes_max - UCP_WIRE_FRAG_BYTES;
-    struct ucp_piece *piece = ucs_mpool_get(&ep->worker->pieces);
+    unsigned          count = ucs_min((unsigned)UCP_IOV_COUNT_MAX,
+                                      attr->am.iov_count_max);
+    uint8_t           header[UCP_WIRE_FRAG_BYTES];
+    size_t            room  = ucs_min(fragment->room, attr->am.zcopy_bytes_max -
+                                                          UCP_WIRE_FRAG_BYTES);
+    struct ucp_piece *piece = ucs_mpool_get(&rndv->ep->worker->pieces);
     ucs_status_t      status;
 
     if (piece == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    room = ucs_min(room, rndv->granted.end - rndv->granted.offset);
-    (void)ucp_dt_iter_pieces(&iter, room, iov, &count);
+    ucp_dt_iter_seek(&iter, fragment->offset);
+    room = ucp_dt_iter_pieces(&iter, room, iov, &count);
     ucp_wire_piece_encode(header, &wire);
     piece->rndv    = rndv;
     piece->base.cb = fragment_done;
     ucp_rndv_get(rndv);
-    status = uct_ep_am_zcopy(ep->message_ep, UCP_AM_FRAG, header,
-                             sizeof(header), iov, count, &piece->base,
+    status = uct_ep_am_zcopy(rndv->ep->lanes[fragment->lane].uct_ep,
+                             UCP_AM_FRAG, header, sizeof(header), iov, count,
+                             &piece->base,
                              UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER);
     if (status != UCS_INPROGRESS) {
         --rndv->in_flight; /* not the last one: the step holds another */
         ucs_mpool_put(piece);
     }
     if ((status == UCS_OK) || (status == UCS_INPROGRESS)) {
-        ucp_worker_count(ep->worker, UCP_COUNT_FRAGMENT_OUT,
-                         iter.offset - rndv->granted.offset);
-        rndv->req->dt        = iter;
-        rndv->granted.offset = iter.offset;
-        status               = UCS_OK;
+        rndv->req->dt = iter;
+        fragment_account(fragment, room);
+        status = UCS_OK;
     }
     return status;
 }
 
-static bool fragment_uses_zcopy(const struct ucp_rndv *rndv)
+static bool fragment_uses_zcopy(const struct fragment *fragment)
 {
-    const struct ucp_lane_model *lane = &rndv->ep->config->lane;
-    size_t rest = rndv->granted.end - rndv->granted.offset;
+    const struct ucp_rndv      *rndv   = fragment->rndv;
+    const struct ucp_ep_config *config = rndv->ep->config;
+    const struct ucp_lane_model *lane  = &config->lanes[fragment->lane].model;
 
     return (lane->transport->am_zcopy != NULL) &&
            ucp_dt_iter_is_coarse(&rndv->req->dt,
@@ -107,25 +143,86 @@ static bool fragment_uses_zcopy(const struct ucp_rndv *rndv)
                                          lane->attr.am.iov_count_max)) &&
            (lane->attr.am_zcopy_header_bytes_max >= UCP_WIRE_FRAG_BYTES) &&
            (lane->attr.am.zcopy_bytes_max > UCP_WIRE_FRAG_BYTES) &&
-           (rest >= rndv->ep->config->zcopy_bytes_min);
+           (fragment->room >= config->zcopy_bytes_min);
 }
 
-static bool fragment_is_granted(const struct ucp_rndv *rndv)
+bool ucp_fragment_is_ready(const struct ucp_rndv *rndv)
 {
-    return rndv->granted.offset < rndv->granted.end;
+    const struct ucp_extent *first = ucp_extents_first(&rndv->asked);
+
+    if ((first == NULL) && !(rndv->flags & UCP_RNDV_IS_RECV)) {
+        return ucp_share_is_open(rndv->share);
+    }
+    /* What was asked for before, and comes later, has to go first? */
+    return (first != NULL) && !(rndv->flags & UCP_RNDV_IS_RECV) &&
+           (ucp_dt_iter_can_seek(&rndv->req->dt) ||
+            (first->offset == rndv->req->dt.offset));
+}
+
+/* The lanes that share this message's fragments; found once. */
+static uint32_t fragment_lanes(struct ucp_rndv *rndv)
+{
+    const struct ucp_ep_config *config = rndv->ep->config;
+    uint32_t                    lanes  = 0;
+
+    if (rndv->by_rdma.lanes == 0) {
+        for (unsigned i = 0; i < config->lane_count; ++i) {
+            lanes |= ucp_rail_can_send(&config->lanes[i].model) ?
+                         UINT32_C(1) << i :
+                         0;
+        }
+        rndv->by_rdma.lanes = ucp_rails_for(
+            config->lanes, lanes, UCP_RAIL_SEND, rndv->req->dt.length,
+            rndv->ep->worker->context->config.rndv_share_bytes);
+    }
+    return rndv->by_rdma.lanes;
+}
+
+/* Send the beginning of an extent over a lane. */
+static ucs_status_t fragment_send(struct ucp_rndv         *rndv,
+                                  const struct ucp_extent *extent,
+                                  unsigned                 lane)
+{
+    struct fragment fragment = {.rndv   = rndv,
+                                .lane   = lane,
+                                .offset = extent->offset,
+                                .room   = extent->end - extent->offset};
+    ucs_status_t    status   = ucp_peer_announce_rail(rndv->ep, lane);
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    if (rndv->by_rdma.lanes != (UINT32_C(1) << lane)) {
+        fragment.room =
+            ucs_min(fragment.room, (size_t)FRAGMENT_SHARED_BYTES_MAX);
+    }
+    return fragment_uses_zcopy(&fragment) ? fragment_send_zcopy(&fragment) :
+                                            fragment_send_bcopy(&fragment);
 }
 
 ucs_status_t ucp_fragment_step(struct ucp_rndv *rndv)
 {
-    ucs_status_t status;
+    ucs_status_t             status = UCS_ERR_WOULD_BLOCK;
+    const struct ucp_extent *first;
+    uint32_t                 lanes;
+    unsigned                 lane;
 
-    if (!fragment_is_granted(rndv)) {
+    if (ucp_share_is_open(rndv->share)) {
+        ucp_share_claim(rndv);
+    }
+    first = ucp_extents_first(&rndv->asked);
+    if ((first == NULL) || !ucp_fragment_is_ready(rndv)) {
         return UCS_OK;
     }
-    status = fragment_uses_zcopy(rndv) ? fragment_send_zcopy(rndv) :
-                                         fragment_send_bcopy(rndv);
+    lanes = fragment_lanes(rndv);
+    while ((lanes != 0) && (status == UCS_ERR_WOULD_BLOCK)) {
+        lane   = ucp_rails_next(rndv->ep->config->lanes, lanes, UCP_RAIL_SEND,
+                                rndv->by_rdma.lane_bytes);
+        status = fragment_send(rndv, first, lane);
+        lanes &= ~(UINT32_C(1) << lane);
+    }
     if (status == UCS_OK) {
-        return fragment_is_granted(rndv) ? UCP_STEP_TURN_DONE : UCS_OK;
+        return ucp_fragment_is_ready(rndv) ? UCP_STEP_TURN_DONE : UCS_OK;
     }
     if (status != UCS_ERR_WOULD_BLOCK) {
         ucp_rndv_give_up(rndv, status);
@@ -137,36 +234,37 @@ ucs_status_t ucp_fragment_step(struct ucp_rndv *rndv)
 static bool fragment_may_ask(const struct ucp_rndv     *rndv,
                              const struct ucp_wire_ack *ack)
 {
-    size_t length = rndv->req->dt.length;
-
     if (ack->length == 0) {
-        return (rndv->unclaimed == 0) && !(rndv->flags & UCP_RNDV_MATCHED) &&
-               (ack->offset == length);
+        return (ucp_rndv_unclaimed(rndv) == 0) &&
+               !(rndv->flags & UCP_RNDV_MATCHED) &&
+               (ack->offset == rndv->req->dt.length);
     }
-    if ((ack->receiver_id == 0) ||
-        ((rndv->peer_id != 0) && (rndv->peer_id != ack->receiver_id)) ||
-        (ack->length > rndv->unclaimed) || (ack->offset > length) ||
-        (ack->length > length - ack->offset)) {
-        return false;
-    }
-    return (ack->offset == rndv->granted.end) ||
-           ((rndv->kind != UCP_RNDV_SEND) && !fragment_is_granted(rndv));
+    return (ack->receiver_id != 0) &&
+           ((rndv->peer_id == 0) || (rndv->peer_id == ack->receiver_id)) &&
+           (ack->length <= ucp_rndv_unclaimed(rndv)) &&
+           (ack->offset <= SIZE_MAX - ack->length) &&
+           ucp_extents_have(&rndv->unasked, ack->offset,
+                            ack->offset + ack->length);
 }
 
 static void fragment_grant(struct ucp_rndv           *rndv,
                            const struct ucp_wire_ack *ack)
 {
-    if (ack->offset != rndv->granted.end) {
-        rndv->granted.offset  = ack->offset;
-        rndv->req->dt.offset = ack->offset;
-    }
-    rndv->granted.end = ack->offset + ack->length;
-    rndv->peer_id     = ack->receiver_id;
-    rndv->unclaimed -= ack->length;
+    size_t       end    = ack->offset + ack->length;
+    ucs_status_t status = ucp_extents_remove(&rndv->unasked, ack->offset, end);
+
+    rndv->peer_id = ack->receiver_id;
     if ((rndv->kind == UCP_RNDV_PUT) || (rndv->kind == UCP_RNDV_GET)) {
         rndv->bulk.name = ucp_pipeline_send_proto.name; /* R fell back */
     }
-    ucp_rndv_submit(rndv);
+    if (status == UCS_OK) {
+        status = ucp_extents_add(&rndv->asked, ack->offset, end);
+    }
+    if (status != UCS_OK) {
+        ucp_rndv_give_up(rndv, status);
+    } else if (ucp_fragment_is_ready(rndv)) {
+        ucp_rndv_submit(rndv);
+    }
 }
 
 static ucs_status_t fragment_receive_ack(void *arg, struct uct_source *source,
@@ -179,15 +277,17 @@ static ucs_status_t fragment_receive_ack(void *arg, struct uct_source *source,
 
     (void)flags;
     if (!ucp_wire_ack_decode(data, length, &ack)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "an ACK");
         return UCS_OK;
     }
     rndv = ucp_rndv_answered(worker, source->user, ack.sender_id);
     if (rndv == NULL) {
         return UCS_OK;
     }
-    if (!fragment_may_ask(rndv, &ack)) {
-        ++worker->bad_ids; /* not what we sent */
+    if (!fragment_may_ask(rndv, &ack) ||
+        ((ack.flags & UCP_WIRE_ACK_SHARED) &&
+         !ucp_share_begin(rndv, ack.offset, ack.length))) {
+        ucp_worker_drop(worker, source->user, "an ACK");
         return UCS_OK;
     }
     ucp_rndv_get(rndv);
@@ -195,7 +295,10 @@ static ucs_status_t fragment_receive_ack(void *arg, struct uct_source *source,
     if (ack.flags & UCP_WIRE_ACK_REFUSED) {
         rndv->ep->refused |= (uint8_t)(1u << rndv->kind);
     }
-    if (ack.length > 0) {
+    if (ack.flags & UCP_WIRE_ACK_SHARED) {
+        rndv->peer_id = ack.receiver_id;
+        ucp_rndv_submit(rndv);
+    } else if (ack.length > 0) {
         fragment_grant(rndv, &ack);
     }
     ucp_rndv_put(rndv);
@@ -235,80 +338,118 @@ static size_t fragment_window(const struct ucp_context_config *config)
     return window;
 }
 
-/* Ask for as much as the window has room for: all of the rest, or at least a
- * fragment's size at a time. */
-static void fragment_ask(struct ucp_rndv *rndv)
+/* How much to ask for next, at most [first): as much as the window has room
+ * for, if that is a fragment's size, or all of the rest. 0: nothing now. */
+static size_t fragment_askable(const struct ucp_rndv   *rndv,
+                               const struct ucp_extent *first)
 {
     const struct ucp_context_config *config =
         &rndv->ep->worker->context->config;
     size_t window = fragment_window(config);
-    size_t rest   = rndv->wanted.end - rndv->wanted.offset;
-    size_t room   = (window > rndv->expected) ? window - rndv->expected : 0;
-    struct ucp_wire_ack ack;
+    size_t room   = (window > rndv->asked.bytes) ? window - rndv->asked.bytes :
+                                                   0;
 
-    if ((rest == 0) ||
-        ((rest > room) &&
-         (room < ucs_min(window, config->rndv_fragment_bytes))) ||
-        (room == 0)) {
-        return;
+    if ((room < rndv->unasked.bytes) &&
+        (room < ucs_min(window, config->rndv_fragment_bytes))) {
+        return 0;
     }
-    ack = (struct ucp_wire_ack){
+    return ucs_min(first->end - first->offset, room);
+}
+
+static ucs_status_t fragment_ask_one(struct ucp_rndv *rndv, size_t offset,
+                                     size_t length)
+{
+    const struct ucp_wire_ack ack = {
         .sender_id   = rndv->peer_id,
         .receiver_id = rndv->req->recv.id,
-        .offset      = rndv->wanted.offset,
-        .length      = ucs_min(rest, room),
+        .offset      = offset,
+        .length      = length,
         .flags = (rndv->flags & UCP_RNDV_REFUSED) ? UCP_WIRE_ACK_REFUSED : 0,
     };
-    rndv->wanted.offset += ack.length;
-    rndv->expected += ack.length;
-    fragment_send_ack(rndv->ep, &ack);
+    ucs_status_t status;
+
+    status = ucp_extents_remove(&rndv->unasked, offset, offset + length);
+    if (status == UCS_OK) {
+        status = ucp_extents_add(&rndv->asked, offset, offset + length);
+    }
+    if (status == UCS_OK) {
+        fragment_send_ack(rndv->ep, &ack);
+    }
+    return status;
+}
+
+/* Ask for what the window has room for. */
+static void fragment_ask(struct ucp_rndv *rndv)
+{
+    const struct ucp_extent *first;
+    ucs_status_t             status = UCS_OK;
+    size_t                   length;
+
+    while ((status == UCS_OK) && !ucp_rndv_is_over(rndv) &&
+           ((first = ucp_extents_first(&rndv->unasked)) != NULL)) {
+        length = fragment_askable(rndv, first);
+        if (length == 0) {
+            return;
+        }
+        status = fragment_ask_one(rndv, first->offset, length);
+    }
+    if (status != UCS_OK) {
+        ucp_rndv_give_up(rndv, status);
+    }
 }
 
 void ucp_fragment_want(struct ucp_rndv *rndv, size_t offset, size_t end)
 {
-    ucs_assert(ucp_fragment_is_idle(rndv));
-    rndv->wanted      = (struct ucp_range){.offset = offset, .end = end};
-    rndv->arrived     = offset;
-    rndv->early_count = 0;
+    ucs_status_t status = ucp_extents_add(&rndv->unasked, offset, end);
+
+    if (status != UCS_OK) {
+        ucp_rndv_give_up(rndv, status);
+        return;
+    }
     fragment_ask(rndv);
 }
 
-/* The gap before some early fragments may be closed now. */
-static void fragment_advance(struct ucp_rndv *rndv)
+void ucp_fragment_share(struct ucp_rndv *rndv, size_t offset, size_t end)
 {
-    unsigned i = 0;
+    const struct ucp_wire_ack ack = {
+        .sender_id   = rndv->peer_id,
+        .receiver_id = rndv->req->recv.id,
+        .offset      = offset,
+        .length      = end - offset,
+        .flags       = UCP_WIRE_ACK_SHARED,
+    };
+    ucs_status_t status = ucp_extents_add(&rndv->asked, offset, end);
 
-    while (i < rndv->early_count) {
-        if (rndv->early[i].offset == rndv->arrived) {
-            rndv->arrived  = rndv->early[i].end;
-            rndv->early[i] = rndv->early[--rndv->early_count];
-            i              = 0;
-        } else {
-            ++i;
-        }
+    if (status != UCS_OK) {
+        ucp_rndv_give_up(rndv, status);
+        return;
     }
+    fragment_send_ack(rndv->ep, &ack);
 }
 
-/* Did this range not come before? Remember it. */
-static bool fragment_is_new(struct ucp_rndv *rndv, size_t offset, size_t length)
+/* Did we ask for that, and did it not come? */
+static bool fragment_is_asked(const struct ucp_rndv       *rndv,
+                              const struct ucp_wire_piece *wire, size_t length)
 {
-    if (offset < rndv->arrived) {
-        return false;
+    return (length > 0) && (wire->offset <= SIZE_MAX - length) &&
+           ucp_extents_have(&rndv->asked, wire->offset, wire->offset + length);
+}
+
+/* It came: unpack it, and ask for more. */
+static void fragment_accept(struct ucp_rndv *rndv, size_t offset,
+                            const uint8_t *data, size_t length)
+{
+    ucs_status_t status;
+
+    status = ucp_extents_remove(&rndv->asked, offset, offset + length);
+    if (status != UCS_OK) {
+        ucp_rndv_give_up(rndv, status);
+        return;
     }
-    for (unsigned i = 0; i < rndv->early_count; ++i) {
-        if ((offset < rndv->early[i].end) &&
-            (rndv->early[i].offset < offset + length)) {
-            return false;
-        }
-    }
-    if (offset == rndv->arrived) {
-        rndv->arrived += length;
-        fragment_advance(rndv);
-    } else if ((length > 0) && (rndv->early_count < UCP_RNDV_EARLY_COUNT_MAX)) {
-        rndv->early[rndv->early_count++] =
-            (struct ucp_range){offset, offset + length};
-    }
-    return true;
+    ucp_worker_count(rndv->ep->worker, UCP_COUNT_FRAGMENT_IN, length);
+    (void)ucp_tag_recv_piece(rndv->req, offset, data, length);
+    fragment_ask(rndv);
+    ucp_rdma_get_check_end(rndv);
 }
 
 static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
@@ -320,7 +461,7 @@ static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
 
     (void)flags;
     if (!ucp_wire_piece_decode(data, length, &wire)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a FRAG");
         return UCS_OK;
     }
     rndv = ucp_rndv_receiving(worker, source->user, wire.id);
@@ -328,20 +469,13 @@ static ucs_status_t fragment_receive(void *arg, struct uct_source *source,
         return UCS_OK;
     }
     length -= UCP_WIRE_FRAG_BYTES;
-    if ((length > rndv->expected) || (wire.offset > rndv->wanted.offset) ||
-        (length > rndv->wanted.offset - wire.offset) ||
-        !fragment_is_new(rndv, wire.offset, length)) {
-        ++worker->bad_ids; /* not what we asked for, or again */
+    if (!fragment_is_asked(rndv, &wire, length)) {
+        ucp_worker_drop(worker, source->user, "a FRAG");
         return UCS_OK;
     }
     ucp_rndv_get(rndv);
-    rndv->expected -= length;
-    ucp_worker_count(worker, UCP_COUNT_FRAGMENT_IN, length);
-    (void)ucp_tag_recv_piece(rndv->req, wire.offset,
-                             (const uint8_t *)data + UCP_WIRE_FRAG_BYTES,
-                             length);
-    fragment_ask(rndv);
-    ucp_rdma_ask_failed(rndv);
+    fragment_accept(rndv, wire.offset,
+                    (const uint8_t *)data + UCP_WIRE_FRAG_BYTES, length);
     ucp_rndv_put(rndv);
     return UCS_OK;
 }

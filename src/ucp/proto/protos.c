@@ -10,6 +10,7 @@ extern const struct ucp_proto ucp_eager_prepared_proto;
 extern const struct ucp_proto ucp_eager_allocated_proto;
 extern const struct ucp_proto ucp_rdma_put_proto;
 extern const struct ucp_proto ucp_rdma_get_proto;
+extern const struct ucp_proto ucp_rdma_shared_proto;
 extern const struct ucp_proto ucp_rdma_pipeline_proto;
 extern const struct ucp_proto ucp_buffered_pipeline_proto;
 
@@ -20,6 +21,7 @@ const struct ucp_proto *const ucp_protos[] = {
         &ucp_pipeline_send_proto,
         &ucp_rdma_put_proto,
         &ucp_rdma_get_proto,
+        &ucp_rdma_shared_proto,
         &ucp_rdma_pipeline_proto,
         &ucp_buffered_pipeline_proto,
         NULL,

@@ -12,8 +12,7 @@
  *
  * A key is written with the name of the lane that it is for
  * (ucp_worker_iface.name), so the ends need not number their lanes alike. A
- * piece whose RDMA failed is asked for again as fragments, when none are
- * under way.  */
+ * piece whose RDMA failed is asked for again as fragments. */
 #ifndef UCP_PROTO_RDMA_H_
 #define UCP_PROTO_RDMA_H_
 
@@ -34,6 +33,11 @@ enum ucp_rdma_op {
 };
 
 /* ---- choosing ---- */
+
+/* What keys cost both ends beyond messages and operations: a registration,
+ * objects, packing and unpacking. Measured over `self`: 0.63 us in all for a
+ * message of 8 bytes by get, 0.10 us in one fragment. */
+static const double ucp_rdma_keys_s = 0.5e-6;
 
 /* The lanes of a query that can, as bits; 0: none. */
 uint32_t ucp_rdma_query_lanes(const struct ucp_query *query,
@@ -124,9 +128,6 @@ void ucp_rdma_get(struct ucp_rndv *rndv, uint32_t lanes, size_t offset,
 void ucp_rdma_grant(struct ucp_rndv *rndv, uint32_t lanes,
                     const struct ucp_range *range, size_t piece_bytes,
                     unsigned depth);
-
-/* R: ask for pieces that failed, if nothing else is asked for. */
-void ucp_rdma_ask_failed(struct ucp_rndv *rndv);
 
 /* Post the next operation. @return as ucp_bulk.step. */
 ucs_status_t ucp_rdma_step(struct ucp_rndv *rndv);

@@ -4,6 +4,7 @@
 #include "ucp/proto/rdma_piece.h"
 
 #include "ucp/core/worker.h"
+#include "ucp/proto/rails.h"
 
 struct ucp_piece *ucp_piece_create(struct ucp_rndv *rndv, unsigned lane,
                                       size_t offset, size_t length)
@@ -54,53 +55,23 @@ struct uct_iov ucp_piece_iov(const struct ucp_piece *piece, size_t offset,
 
 /* ---- cutting a range ---- */
 
-unsigned ucp_rdma_next_lane(const struct ucp_rndv *rndv, uint32_t lanes,
-                               enum ucp_rdma_op op)
+_Static_assert(((int)UCP_RDMA_PUT == (int)UCP_RAIL_PUT) &&
+                   ((int)UCP_RDMA_GET == (int)UCP_RAIL_GET),
+               "a lane puts, gets, or sends");
+
+uint32_t ucp_rdma_worth(const struct ucp_rndv *rndv, uint32_t lanes,
+                        enum ucp_rdma_op op, size_t length)
 {
-    const struct ucp_ep_config *config = rndv->ep->config;
-    unsigned                    best   = 0;
-    double                      best_s = HUGE_VAL;
-
-    for (unsigned i = 0; i < config->lane_count; ++i) {
-        const struct uct_iface_attr *attr = &config->lanes[i].model.attr;
-        double bandwidth = (op == UCP_RDMA_PUT) ? attr->put_cost.bandwidth_Bps :
-                                                  attr->get_cost.bandwidth_Bps;
-        double time_s = (double)(rndv->by_rdma.lane_bytes[i] + 1) /
-                        ucs_max(bandwidth, 1.0);
-
-        if ((lanes & (UINT32_C(1) << i)) && (time_s < best_s)) {
-            best   = i;
-            best_s = time_s;
-        }
-    }
-    return best;
+    return ucp_rails_for(rndv->ep->config->lanes, lanes, (enum ucp_rail_use)op,
+                         length,
+                         rndv->ep->worker->context->config.rndv_share_bytes);
 }
 
-/* A lane's share of the whole message, in pages: all of it for the only one.
- */
-static size_t rdma_share(const struct ucp_rndv *rndv, unsigned lane,
-                         enum ucp_rdma_op op)
+unsigned ucp_rdma_next_lane(const struct ucp_rndv *rndv, uint32_t lanes,
+                            enum ucp_rdma_op op)
 {
-    enum { SHARE_ALIGN_BYTES = 4096 };
-    const struct ucp_ep_config *config = rndv->ep->config;
-    double                      own = 0, all = 0;
-    size_t                      share;
-
-    for (unsigned i = 0; i < config->lane_count; ++i) {
-        const struct uct_iface_attr *attr = &config->lanes[i].model.attr;
-        double bandwidth = (op == UCP_RDMA_PUT) ? attr->put_cost.bandwidth_Bps :
-                                                  attr->get_cost.bandwidth_Bps;
-
-        if (rndv->by_rdma.lanes & (UINT32_C(1) << i)) {
-            all += bandwidth;
-            own += (i == lane) ? bandwidth : 0;
-        }
-    }
-    if (own >= all) {
-        return rndv->by_rdma.total;
-    }
-    share = (size_t)((double)rndv->by_rdma.total * own / all);
-    return (share / SHARE_ALIGN_BYTES + 1) * SHARE_ALIGN_BYTES;
+    return ucp_rails_next(rndv->ep->config->lanes, lanes,
+                          (enum ucp_rail_use)op, rndv->by_rdma.lane_bytes);
 }
 
 struct ucp_piece *ucp_rdma_cut(struct ucp_rndv *rndv, unsigned lane,
@@ -111,7 +82,8 @@ struct ucp_piece *ucp_rdma_cut(struct ucp_rndv *rndv, unsigned lane,
     struct ucp_piece *piece;
 
     if (length == 0) {
-        length = rdma_share(rndv, lane, op);
+        length = ucp_rails_share(rndv->ep->config->lanes, rdma->lanes,
+                                 (enum ucp_rail_use)op, lane, rdma->total);
     }
     length = ucs_min(length, length_max);
     length = ucs_min(length, rndv->rdma.end - rndv->rdma.offset);
@@ -167,9 +139,6 @@ void ucp_rdma_drop(struct ucp_rndv *rndv)
         ucp_piece_destroy(ucs_container_of(elem, struct ucp_piece, queue));
         --rndv->in_flight;
     }
-    while ((elem = ucs_queue_pull(&rdma->failed)) != NULL) {
-        ucp_piece_destroy(ucs_container_of(elem, struct ucp_piece, queue));
-    }
     while (!ucs_list_is_empty(&rdma->grants)) {
         piece = ucs_list_first(&rdma->grants, struct ucp_piece, link);
         ucs_list_remove(&piece->link);
@@ -189,7 +158,7 @@ static ucs_status_t fin_receive(void *arg, struct uct_source *source,
 
     (void)flags;
     if (!ucp_wire_fin_decode(data, length, &fin)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a FIN");
         return UCS_OK;
     }
     req = ucp_worker_request_of_id(worker, source->user, fin.id);

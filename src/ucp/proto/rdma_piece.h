@@ -31,6 +31,10 @@ static inline struct uct_ep *ucp_piece_ep(const struct ucp_piece *piece)
     return piece->rndv->ep->lanes[piece->lane].uct_ep;
 }
 
+/* Those of the lanes that are worth using for so many bytes (rails.h). */
+uint32_t ucp_rdma_worth(const struct ucp_rndv *rndv, uint32_t lanes,
+                        enum ucp_rdma_op op, size_t length);
+
 /* The lane that has the smallest part of what it should have by now. */
 unsigned ucp_rdma_next_lane(const struct ucp_rndv *rndv, uint32_t lanes,
                             enum ucp_rdma_op op);
@@ -46,6 +50,9 @@ void ucp_rdma_send_fin(struct ucp_ep *ep, const struct ucp_wire_fin *fin);
 /* Post the next get, the next put. @return as ucp_bulk.step. */
 ucs_status_t ucp_rdma_get_step(struct ucp_rndv *rndv);
 ucs_status_t ucp_rdma_put_step(struct ucp_rndv *rndv);
+
+/* R: all is read, or failed: tell the sender how much it need not send. */
+void ucp_rdma_get_check_end(struct ucp_rndv *rndv);
 
 /* A FIN for what was read, at S; for what was granted, at R. */
 void ucp_rdma_get_fin(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin);

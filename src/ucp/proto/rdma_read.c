@@ -8,40 +8,24 @@
 
 #include "ucp/core/worker.h"
 #include "ucp/proto/fragment.h"
+#include "ucp/proto/rdma_shared.h"
 
-void ucp_rdma_ask_failed(struct ucp_rndv *rndv)
-{
-    struct ucs_queue_elem *elem;
-    struct ucp_piece      *piece;
-    size_t                 offset, end;
-
-    if (!ucp_fragment_is_idle(rndv)) {
-        return;
-    }
-    elem = ucs_queue_pull(&rndv->by_rdma.failed);
-    if (elem != NULL) {
-        piece  = ucs_container_of(elem, struct ucp_piece, queue);
-        offset = piece->offset;
-        end    = piece->offset + piece->length;
-        ucp_piece_destroy(piece);
-        ucp_fragment_want(rndv, offset, end);
-    }
-}
-
+/* A piece is read or written, or could not be: then it comes as fragments. */
 static void rdma_piece_over(struct ucp_piece *piece, ucs_status_t status)
 {
-    struct ucp_rndv *rndv = piece->rndv;
+    struct ucp_rndv *rndv   = piece->rndv;
+    size_t           offset = piece->offset;
+    size_t           length = piece->length;
 
     --rndv->by_rdma.count;
+    ucp_piece_destroy(piece);
     if (ucp_rndv_is_over(rndv)) {
-        ucp_piece_destroy(piece);
-    } else if (status == UCS_OK) {
-        rndv->req->recv.remaining -= piece->length;
-        ucp_piece_destroy(piece);
+        return;
+    }
+    if (status == UCS_OK) {
+        rndv->req->recv.remaining -= length;
     } else {
-        ucp_piece_release_memory(piece);
-        ucs_queue_push(&rndv->by_rdma.failed, &piece->queue);
-        ucp_rdma_ask_failed(rndv);
+        ucp_fragment_want(rndv, offset, offset + length);
     }
 }
 
@@ -51,18 +35,21 @@ void ucp_rdma_get(struct ucp_rndv *rndv, uint32_t lanes, size_t offset,
                   size_t end)
 {
     rndv->rdma                = (struct ucp_range){offset, end};
-    rndv->by_rdma.lanes       = lanes;
+    rndv->by_rdma.lanes = ucp_rdma_worth(rndv, lanes, UCP_RDMA_GET,
+                                         end - offset);
     rndv->by_rdma.total       = end - offset;
     rndv->by_rdma.piece_bytes = 0;
     ucp_rndv_submit(rndv);
 }
 
-/* All is read, or failed: tell the sender how much it need not send. */
-static void get_check_end(struct ucp_rndv *rndv)
+void ucp_rdma_get_check_end(struct ucp_rndv *rndv)
 {
     struct ucp_wire_fin fin = {.id     = rndv->peer_id,
                                .length = rndv->by_rdma.read};
 
+    if ((rndv->share != NULL) && (rndv->req->recv.remaining > 0)) {
+        return; /* there may be more to read */
+    }
     if ((rndv->by_rdma.count == 0) && (fin.length > 0) &&
         (rndv->rdma.offset == rndv->rdma.end) && !ucp_rndv_is_over(rndv)) {
         rndv->by_rdma.read = 0;
@@ -74,12 +61,18 @@ static void get_over(struct ucp_piece *piece, ucs_status_t status)
 {
     struct ucp_rndv *rndv = piece->rndv;
 
+    if ((rndv->share != NULL) && !ucp_share_is_valid(rndv->share)) {
+        status = UCS_ERR_CANCELED; /* S has let go of its buffer meanwhile */
+    }
+    if ((rndv->share != NULL) && (status != UCS_OK)) {
+        rndv->share->is_open = false;
+    }
     if (status == UCS_OK) {
         rndv->by_rdma.read += piece->length;
         ucp_worker_count(rndv->ep->worker, UCP_COUNT_GET_IN, piece->length);
     }
     rdma_piece_over(piece, status);
-    get_check_end(rndv);
+    ucp_rdma_get_check_end(rndv);
 }
 
 static void get_done(struct uct_req *self)
@@ -202,7 +195,8 @@ void ucp_rdma_grant(struct ucp_rndv *rndv, uint32_t lanes,
                     unsigned depth)
 {
     rndv->rdma                = *range;
-    rndv->by_rdma.lanes       = lanes;
+    rndv->by_rdma.lanes       = ucp_rdma_worth(rndv, lanes, UCP_RDMA_PUT,
+                                               range->end - range->offset);
     rndv->by_rdma.total       = range->end - range->offset;
     rndv->by_rdma.piece_bytes = piece_bytes;
     rndv->by_rdma.depth       = depth;
@@ -229,7 +223,7 @@ void ucp_rdma_grant_fin(struct ucp_rndv           *rndv,
     struct ucp_piece *piece = grant_find(rndv, fin);
 
     if (piece == NULL) {
-        ++rndv->ep->worker->bad_ids;
+        ucp_worker_drop(rndv->ep->worker, rndv->ep, "a FIN");
         return;
     }
     ucs_list_remove(&piece->link);

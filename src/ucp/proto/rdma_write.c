@@ -8,6 +8,18 @@
 #include "ucp/proto/rdma_piece.h"
 
 #include "ucp/core/worker.h"
+#include "ucp/proto/rdma_shared.h"
+
+/* R may ask for what could not be written. */
+static void put_back(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin)
+{
+    ucs_status_t status = ucp_extents_add(&rndv->unasked, fin->offset,
+                                          fin->offset + fin->length);
+
+    if (status != UCS_OK) {
+        ucp_rndv_give_up(rndv, status);
+    }
+}
 
 /* The piece is over; tell R. Releases a use of the message. */
 static void put_over(struct ucp_piece *piece, ucs_status_t status)
@@ -25,7 +37,7 @@ static void put_over(struct ucp_piece *piece, ucs_status_t status)
         } else if (rndv->flags & UCP_RNDV_ALONE) {
             ucp_rndv_abort(rndv, UCS_ERR_CONNECTION_RESET);
         } else {
-            rndv->unclaimed += fin.length;
+            put_back(rndv, &fin);
         }
         ucp_rdma_send_fin(rndv->ep, &fin);
     }
@@ -125,14 +137,13 @@ ucs_status_t ucp_rdma_put_step(struct ucp_rndv *rndv)
 /* May R have that written? */
 static bool put_may(const struct ucp_rndv *rndv, const struct ucp_wire_put *put)
 {
-    size_t length = rndv->req->dt.length;
-
     return ((rndv->kind == UCP_RNDV_PUT) ||
             (rndv->kind == UCP_RNDV_PIPELINE)) &&
            (put->receiver_id != 0) &&
            ((rndv->peer_id == 0) || (rndv->peer_id == put->receiver_id)) &&
-           (put->length > 0) && (put->length <= rndv->unclaimed) &&
-           (put->offset <= length) && (put->length <= length - put->offset);
+           (put->length > 0) && (put->offset <= SIZE_MAX - put->length) &&
+           ucp_extents_have(&rndv->unasked, put->offset,
+                            put->offset + put->length);
 }
 
 /* Make the piece that a PUT asks for: find its lane, its key, its memory.
@@ -179,6 +190,7 @@ static void put_accept(struct ucp_rndv *rndv, const struct ucp_wire_put *put)
                                  .offset = put->offset,
                                  .length = put->length,
                                  .status = UCS_ERR_UNREACHABLE};
+    ucs_status_t        status;
 
     rndv->peer_id = put->receiver_id;
     ucp_rndv_match(rndv);
@@ -186,7 +198,13 @@ static void put_accept(struct ucp_rndv *rndv, const struct ucp_wire_put *put)
         ucp_rdma_send_fin(rndv->ep, &fin);
         return;
     }
-    rndv->unclaimed -= put->length;
+    status = ucp_extents_remove(&rndv->unasked, put->offset,
+                                put->offset + put->length);
+    if (status != UCS_OK) {
+        ucp_piece_destroy(piece);
+        ucp_rndv_give_up(rndv, status);
+        return;
+    }
     ucp_rndv_get(rndv);
     ucs_queue_push(&rndv->by_rdma.puts, &piece->queue);
     ucp_rndv_submit(rndv);
@@ -201,7 +219,7 @@ ucs_status_t ucp_rdma_put_receive(void *arg, struct uct_source *source,
 
     (void)flags;
     if (!ucp_wire_put_decode(data, length, &put)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a PUT");
         return UCS_OK;
     }
     rndv = ucp_rndv_answered(worker, source->user, put.sender_id);
@@ -209,7 +227,7 @@ ucs_status_t ucp_rdma_put_receive(void *arg, struct uct_source *source,
         return UCS_OK;
     }
     if (!put_may(rndv, &put)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, source->user, "a PUT");
         return UCS_OK;
     }
     ucp_rndv_get(rndv);
@@ -224,14 +242,20 @@ void ucp_rdma_get_fin(struct ucp_rndv           *rndv,
 {
     struct ucp_worker *worker = rndv->ep->worker;
 
-    if ((rndv->kind != UCP_RNDV_GET) || (fin->status != UCS_OK) ||
-        (fin->length == 0) || (fin->length > rndv->unclaimed)) {
-        ++worker->bad_ids;
+    /* It comes once: what could not be read is asked for as fragments. */
+    if (((rndv->kind != UCP_RNDV_GET) && (rndv->kind != UCP_RNDV_SHARED)) ||
+        (fin->status != UCS_OK) ||
+        (fin->length == 0) || (rndv->by_rdma.read > 0) ||
+        (fin->length > rndv->unasked.bytes)) {
+        ucp_worker_drop(worker, rndv->ep, "a FIN");
         return;
     }
     ucp_rndv_get(rndv);
     ucp_rndv_match(rndv);
-    rndv->unclaimed -= fin->length;
+    rndv->by_rdma.read = fin->length;
+    if (rndv->share != NULL) {
+        rndv->share->is_open = false; /* nothing is left to claim */
+    }
     ucp_worker_count(worker, UCP_COUNT_GET_OUT, fin->length);
     ucp_rndv_put(rndv);
 }

@@ -7,6 +7,7 @@
 #include "ucp/proto/eager.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/proto/rdma.h"
+#include "ucp/proto/rdma_shared.h"
 #include "ucp/proto/wire.h"
 #include "ucp/tag/recv.h"
 #include "ucp/tag/unexpected.h"
@@ -23,31 +24,61 @@ static struct rndv_state *rndv_state(struct ucp_request *req)
     return (struct rndv_state *)(void *)req->send.state;
 }
 
+enum { RNDV_POOL_COUNT = 4 };
+
+/* The pools of a worker, and what they hold. */
+static void rndv_pools(struct ucp_worker *worker,
+                       struct ucs_mpool **pools /* [RNDV_POOL_COUNT] */)
+{
+    pools[0] = &worker->rndvs;
+    pools[1] = &worker->pieces;
+    pools[2] = &worker->extents;
+    pools[3] = &worker->share_pool;
+}
+
+static void rndv_pools_cleanup(struct ucp_worker *worker, unsigned count)
+{
+    struct ucs_mpool *pools[RNDV_POOL_COUNT];
+
+    rndv_pools(worker, pools);
+    while (count-- > 0) {
+        ucsi_mpool_cleanup(pools[count], false);
+    }
+}
+
 ucs_status_t ucp_rndv_pools_init(struct ucp_worker *worker)
 {
-    struct ucs_mpool_params params = {
-        .name          = "rendezvous",
-        .element_bytes = sizeof(struct ucp_rndv),
-        .chunk_count   = 32,
+    static const struct ucs_mpool_params params[RNDV_POOL_COUNT] = {
+        {.name          = "rendezvous",
+         .element_bytes = sizeof(struct ucp_rndv),
+         .chunk_count   = 32},
+        {.name          = "rendezvous pieces",
+         .element_bytes = sizeof(struct ucp_piece),
+         .chunk_count   = 32},
+        {.name          = "rendezvous extents",
+         .element_bytes = sizeof(struct ucp_extent),
+         .chunk_count   = 32},
+        {.name          = "rendezvous shares",
+         .element_bytes = sizeof(struct ucp_share),
+         .chunk_count   = 32},
     };
-    ucs_status_t status = ucsi_mpool_init(&worker->rndvs, &params);
+    struct ucs_mpool *pools[RNDV_POOL_COUNT];
+    ucs_status_t      status;
 
-    if (status != UCS_OK) {
-        return status;
+    rndv_pools(worker, pools);
+    for (unsigned i = 0; i < RNDV_POOL_COUNT; ++i) {
+        status = ucsi_mpool_init(pools[i], &params[i]);
+        if (status != UCS_OK) {
+            rndv_pools_cleanup(worker, i);
+            return status;
+        }
     }
-    params.name          = "rendezvous pieces";
-    params.element_bytes = sizeof(struct ucp_piece);
-    status               = ucsi_mpool_init(&worker->pieces, &params);
-    if (status != UCS_OK) {
-        ucsi_mpool_cleanup(&worker->rndvs, false);
-    }
-    return status;
+    return UCS_OK;
 }
 
 void ucp_rndv_pools_cleanup(struct ucp_worker *worker)
 {
-    ucsi_mpool_cleanup(&worker->pieces, false);
-    ucsi_mpool_cleanup(&worker->rndvs, false);
+    rndv_pools_cleanup(worker, RNDV_POOL_COUNT);
 }
 
 /* ---- the object ---- */
@@ -59,8 +90,7 @@ static ucs_status_t rndv_advance(struct ucp_rndv *rndv)
                                                     ucp_fragment_step(rndv);
 
     if ((status == UCS_OK) &&
-        (ucp_rdma_is_ready(rndv) ||
-         (rndv->granted.offset < rndv->granted.end))) {
+        (ucp_rdma_is_ready(rndv) || ucp_fragment_is_ready(rndv))) {
         status = UCP_STEP_TURN_DONE;
     }
     return status;
@@ -94,17 +124,22 @@ struct ucp_rndv *ucp_rndv_create(struct ucp_request *req, struct ucp_ep *ep)
         *rndv = (struct ucp_rndv){
             .bulk = {.step = rndv_step}, .req = req, .ep = ep};
         ucs_queue_init(&rndv->by_rdma.puts);
-        ucs_queue_init(&rndv->by_rdma.failed);
         ucs_list_init(&rndv->by_rdma.grants);
+        ucp_extents_init(&rndv->unasked, &ep->worker->extents);
+        ucp_extents_init(&rndv->asked, &ep->worker->extents);
     }
     return rndv;
 }
 
-/* Nobody uses it any more. */
-static void rndv_destroy(struct ucp_rndv *rndv)
+void ucp_rndv_destroy(struct ucp_rndv *rndv)
 {
+    if (rndv->share != NULL) {
+        ucp_share_destroy(rndv->share);
+    }
     ucp_rdma_drop(rndv);
     ucp_rdma_cleanup(rndv);
+    ucp_extents_cleanup(&rndv->unasked);
+    ucp_extents_cleanup(&rndv->asked);
     ucs_mpool_put(rndv);
 }
 
@@ -114,8 +149,8 @@ static bool rndv_is_complete(const struct ucp_rndv *rndv)
     if (rndv->flags & UCP_RNDV_IS_RECV) {
         return rndv->req->recv.remaining == 0;
     }
-    return (rndv->flags & UCP_RNDV_MATCHED) && (rndv->unclaimed == 0) &&
-           (rndv->granted.offset == rndv->granted.end);
+    return (rndv->flags & UCP_RNDV_MATCHED) &&
+           (ucp_rndv_unclaimed(rndv) == 0) && (rndv->asked.bytes == 0);
 }
 
 /* S: a flush may wait for this one. */
@@ -137,7 +172,7 @@ static void rndv_end(struct ucp_rndv *rndv)
     ucs_status_t        status  = rndv->status;
 
     rndv_leave_ep(rndv);
-    rndv_destroy(rndv);
+    ucp_rndv_destroy(rndv);
     ucp_request_hush(req);
     if (is_recv) {
         req->recv.rndv = NULL;
@@ -235,13 +270,15 @@ ucs_status_t ucp_rndv_open(struct ucp_request *req, struct ucp_rndv **rndv_p)
     if (rndv == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    status = ucp_ep_wait_for_peer(req->send.ep, req);
+    status = ucp_extents_add(&rndv->unasked, 0, req->dt.length);
+    if (status == UCS_OK) {
+        status = ucp_ep_wait_for_peer(req->send.ep, req);
+    }
     if (status != UCS_OK) {
-        ucs_mpool_put(rndv);
+        ucp_rndv_destroy(rndv);
         return status;
     }
     rndv->bulk.name       = req->send.proto->name;
-    rndv->unclaimed       = req->dt.length;
     rndv_state(req)->rndv = rndv;
     *rndv_p               = rndv;
     return UCS_OK;
@@ -266,7 +303,8 @@ static size_t rndv_pack(void *dest, void *arg)
                    .candidate   = start->kind,
                    .head_length = start->head_bytes,
     };
-    uint8_t *bytes = dest;
+    uint8_t     *bytes = dest;
+    ucs_status_t status;
 
     ucp_wire_rndv_encode(bytes, &wire);
     bytes += UCP_WIRE_RNDV_BYTES;
@@ -278,9 +316,8 @@ static size_t rndv_pack(void *dest, void *arg)
         bytes += ucp_dt_iter_pack(&req->dt, bytes, start->first_bytes_max);
     }
     rndv->flags |= UCP_RNDV_ASKED;
-    rndv->unclaimed      = req->dt.length - req->dt.offset;
-    rndv->granted.offset = req->dt.offset;
-    rndv->granted.end    = req->dt.offset;
+    status = ucp_extents_remove(&rndv->unasked, 0, req->dt.offset);
+    ucs_assert(status == UCS_OK); /* from the front */
     return (size_t)(bytes - (uint8_t *)dest);
 }
 
@@ -326,7 +363,7 @@ ucs_status_t ucp_rndv_abort_send(struct ucp_request *req, ucs_status_t status)
     if (rndv->in_flight > 0) {
         return UCS_INPROGRESS;
     }
-    rndv_destroy(rndv);
+    ucp_rndv_destroy(rndv);
     return UCS_OK;
 }
 
@@ -336,6 +373,16 @@ bool ucp_rndv_is_matched(const struct ucp_request *req)
         (const struct rndv_state *)(const void *)req->send.state;
 
     return (req->send.id != 0) && (state->rndv->flags & UCP_RNDV_MATCHED);
+}
+
+size_t ucp_rndv_owed(const struct ucp_request *req)
+{
+    const struct rndv_state *state =
+        (const struct rndv_state *)(const void *)req->send.state;
+
+    return ucp_rndv_is_matched(req) ?
+               ucp_rndv_unclaimed(state->rndv) + state->rndv->asked.bytes :
+               0;
 }
 
 /* What the peer has matched fails if it has not asked for all of it; what it
@@ -352,7 +399,7 @@ bool ucp_rndv_peer_closed(struct ucp_request *req)
         return false;
     }
     rndv->flags |= UCP_RNDV_ALONE;
-    if (rndv->unclaimed > 0) {
+    if (ucp_rndv_unclaimed(rndv) > 0) {
         ucp_rndv_abort(rndv, UCS_ERR_CONNECTION_RESET);
     }
     return true;
@@ -373,7 +420,7 @@ struct ucp_rndv *ucp_rndv_answered(struct ucp_worker *worker,
 
     if ((req == NULL) || (req->flags & UCP_REQUEST_TAG_RECV) ||
         !(rndv_state(req)->rndv->flags & UCP_RNDV_ASKED)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, ep, "an answer");
         return NULL;
     }
     rndv = rndv_state(req)->rndv;

@@ -43,6 +43,8 @@ static enum ucp_rndv_kind rndv_scheme_kind(int scheme)
         return UCP_RNDV_PIPELINE;
     case UCP_RNDV_SCHEME_SEND:
         return UCP_RNDV_SEND;
+    case UCP_RNDV_SCHEME_SHARED:
+        return UCP_RNDV_SHARED;
     case UCP_RNDV_SCHEME_AUTO:
         break;
     }

@@ -23,7 +23,7 @@ static ucs_status_t rndv_receive_start(void *arg, struct uct_source *source,
     };
 
     if ((arrival.ep == NULL) || !ucp_wire_rndv_decode(data, length, &wire)) {
-        ++wiface->worker->bad_ids;
+        ucp_worker_drop(wiface->worker, arrival.ep, "a start");
         return UCS_OK;
     }
     arrival.tag         = wire.start.tag;
@@ -48,7 +48,7 @@ static struct ucp_rndv *rndv_open_recv(struct ucp_request       *req,
     }
     if (ucsi_idmap_add(&req->worker->ids, req, &req->recv.id) != UCS_OK) {
         req->recv.id = 0;
-        ucs_mpool_put(rndv);
+        ucp_rndv_destroy(rndv);
         return NULL;
     }
     rndv->flags     = UCP_RNDV_IS_RECV;
@@ -123,7 +123,7 @@ struct ucp_rndv *ucp_rndv_receiving(struct ucp_worker *worker,
     struct ucp_request *req = ucp_worker_request_of_id(worker, ep, id);
 
     if ((req == NULL) || !(req->flags & UCP_REQUEST_TAG_RECV)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, ep, "a FRAG");
         return NULL;
     }
     return req->recv.rndv;
@@ -158,7 +158,7 @@ static ucs_status_t rndv_receive_abort(void *arg, struct uct_source *source,
 
     (void)flags;
     if ((ep == NULL) || !ucp_wire_abort_decode(data, length, &abort)) {
-        ++worker->bad_ids;
+        ucp_worker_drop(worker, ep, "an ABORT");
         return UCS_OK;
     }
     if (abort.side == UCP_WIRE_SENDER) {

@@ -57,6 +57,8 @@ struct ucp_wire_rndv {
 enum ucp_wire_ack_flag {
     /* The candidate will be refused by this endpoint every time. */
     UCP_WIRE_ACK_REFUSED = 1 << 0,
+    /* The sender claims what it sends (rdma_shared.c). */
+    UCP_WIRE_ACK_SHARED = 1 << 1,
 };
 
 struct ucp_wire_ack {

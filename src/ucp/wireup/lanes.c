@@ -116,14 +116,14 @@ ucs_status_t ucp_lanes_choose(struct ucp_worker             *worker,
     return UCS_OK;
 }
 
-/* Bytes per second that a large message may get; 0: no put or get. */
+/* Bytes per second that a large message may get; 0: none. */
 static double lane_bandwidth(const struct ucp_worker_iface *wiface)
 {
     const struct uct_iface_attr *attr = &wiface->attr;
-    double                       best = 0;
+    double                       best = attr->cost.bandwidth_Bps;
 
     if (attr->put.zcopy_bytes_max > 0) {
-        best = attr->put_cost.bandwidth_Bps;
+        best = ucs_max(best, attr->put_cost.bandwidth_Bps);
     }
     if (attr->get.zcopy_bytes_max > 0) {
         best = ucs_max(best, attr->get_cost.bandwidth_Bps);

@@ -155,7 +155,7 @@ void ucp_peer_remove_ep(struct ucp_peer *peer, struct ucp_ep *ep)
     }
 }
 
-void ucp_peer_stand_in(const struct ucp_ep *gone, struct uct_source *source)
+void ucp_peer_stand_in(struct ucp_ep *gone, struct uct_source *source)
 {
     struct ucp_peer *peer = gone->peer;
     struct ucp_ep   *ep   = NULL;
@@ -178,6 +178,7 @@ void ucp_peer_stand_in(const struct ucp_ep *gone, struct uct_source *source)
     ep->source             = source;
     source->user           = ep;
     peer->eps[gone->index] = ep;
+    ucp_peer_rails_move(gone, ep);
 }
 
 void ucp_peer_gone(const struct ucp_ep *gone)
@@ -230,23 +231,47 @@ ucs_status_t ucp_peer_announce(struct ucp_ep *ep)
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
 
-/* Our end of the peer's index-th endpoint; an internal one if there is none.
- * An endpoint to oneself is its own other end, or the neighbour's if loops
+/* An endpoint to oneself is its own other end, or the neighbour's if loops
  * are not wanted (UCP_EP_PARAMS_FLAGS_NO_LOOPBACK). */
+static uint32_t peer_other_end(const struct ucp_worker *worker,
+                               const struct ucp_peer *peer, uint32_t index)
+{
+    bool is_crossed = (peer->id == worker->id) && (index < peer->ep_count) &&
+                      (peer->eps[index] != NULL) &&
+                      peer->eps[index]->options.no_loopback;
+
+    return is_crossed ? index ^ 1 : index;
+}
+
+struct ucp_ep *ucp_peer_find_ep(const struct ucp_worker *worker,
+                                const struct ucp_peer *peer, uint32_t index)
+{
+    index = peer_other_end(worker, peer, index);
+    return (index < peer->ep_count) ? peer->eps[index] : NULL;
+}
+
+/* The peer's end is over: what it began and did not finish fails. */
+static void peer_end(struct ucp_ep *ep)
+{
+    ucp_peer_rails_drop(ep);
+    ucp_ep_peer_closed(ep);
+    if (!(ep->flags & UCP_EP_USER)) {
+        ucp_ep_end(ep, UCS_ERR_CONNECTION_RESET);
+    }
+}
+
+/* Our end of the peer's index-th endpoint; an internal one if there is none. */
 static struct ucp_ep *announce_find_ep(struct ucp_worker *worker,
                                        struct ucp_peer *peer, uint32_t index)
 {
-    struct ucp_ep *ep;
+    struct ucp_ep *ep = ucp_peer_find_ep(worker, peer, index);
 
+    if ((ep != NULL) && (ep->rails != NULL) && ep->rails->has_ended) {
+        peer_end(ep); /* the one before: nobody waits for its rails */
+    }
+    index = peer_other_end(worker, peer, index);
     if (peer_reserve(peer, index) != UCS_OK) {
         return NULL;
-    }
-    if ((peer->id == worker->id) && (peer->eps[index] != NULL) &&
-        peer->eps[index]->options.no_loopback) {
-        index ^= 1;
-        if (peer_reserve(peer, index) != UCS_OK) {
-            return NULL;
-        }
     }
     if (peer->eps[index] == NULL) {
         ep = NULL;
@@ -259,6 +284,22 @@ static struct ucp_ep *announce_find_ep(struct ucp_worker *worker,
     return peer->eps[index];
 }
 
+/* A word about a rail. @return false: it is none, or makes no sense. */
+static bool announce_of_rail(struct ucp_worker *worker,
+                             struct uct_source *source, const uint8_t *bytes,
+                             size_t length)
+{
+    uint8_t flag = (length < UCP_ANNOUNCE_HEAD_BYTES) ? 0 : bytes[4];
+
+    if ((length == UCP_ANNOUNCE_RAIL_BYTES) && (flag == UCP_ANNOUNCE_RAIL) &&
+        (source->user == NULL)) {
+        return ucp_peer_rail_announced(worker, source, bytes);
+    }
+    return (length == UCP_ANNOUNCE_HEAD_BYTES) &&
+           (flag == UCP_ANNOUNCE_USED) && (source->user != NULL) &&
+           ucp_peer_rail_used(source->user, bytes);
+}
+
 static ucs_status_t announce_receive(void *arg, struct uct_source *source,
                                      void *data, size_t length, unsigned flags)
 {
@@ -269,6 +310,9 @@ static ucs_status_t announce_receive(void *arg, struct uct_source *source,
     struct ucp_ep     *ep = NULL;
 
     (void)flags;
+    if (announce_of_rail(worker, source, data, length)) {
+        return UCS_OK;
+    }
     /* The number first: a refused announcement leaves nothing behind. */
     if ((length > UCP_ANNOUNCE_HEAD_BYTES) && (source->user == NULL) &&
         (ucs_get_le32(bytes) < UCP_PEER_EP_COUNT_MAX) &&
@@ -306,13 +350,14 @@ void ucp_peer_source_ended(void *arg, struct uct_source *source,
         return;
     }
     source->user = NULL;
-    ep->source   = NULL;
+    if (ep->source == source) {
+        ep->source = NULL;
+    }
     if (status != UCS_OK) {
         ucp_ep_fail(ep, status);
     }
     /* The lane may have failed before: what came since then ends here. */
-    ucp_ep_peer_closed(ep);
-    if (!(ep->flags & UCP_EP_USER)) {
-        ucp_ep_end(ep, UCS_ERR_CONNECTION_RESET);
+    if (!ucp_peer_rails_wait(ep, source)) {
+        peer_end(ep);
     }
 }

@@ -103,7 +103,8 @@ struct uct_transport {
     const char *name;
     /* Names in UCX_TLS that mean this transport, its own aside: a comma
      * list, or "". One with + in front means a part of it: known, but it does
-     * not choose the transport (docs/adr/0020). */
+     * not choose the transport (docs/adr/0020). The word -all: `all` does not
+     * mean it, it must be asked for by name. */
     const char *aliases;
     /* Settings, or NULL. */
     const struct ucs_config_table *config;

@@ -18,10 +18,15 @@ UCS_EXPORT const struct uct_transport *const *ucti_transports(void);
 /* Why each module file was not loaded: one line a file, for `info`. */
 UCS_EXPORT const char *ucti_modules_report(void);
 
-/* Does one of the names of a UCX_TLS list mean this transport? `all` does.
+/* Does one of the names of a UCX_TLS list mean this transport? `all` does,
+ * but for those that must be asked for by name.
  * @param name  One name, without the leading ^. */
 UCS_EXPORT bool ucti_transport_has_name(const struct uct_transport *transport,
                                         const char *name);
+
+/* Must it be asked for by name (aliases has -all)? */
+UCS_EXPORT bool
+ucti_transport_is_on_demand(const struct uct_transport *transport);
 
 /* The same, or a name of a part of it (uct_transport.aliases). */
 UCS_EXPORT bool ucti_transport_knows_name(const struct uct_transport *transport,

@@ -79,6 +79,8 @@ enum uct_iface_flag {
     UCT_IFACE_PUT_DONE_AT_TARGET = 1 << 4,
     /* am_zcopy copies inside the call: it saves nothing over am_bcopy. */
     UCT_IFACE_ZCOPY_COPIES = 1 << 5,
+    /* Has words that peers reach too (uct/api/claim.h). */
+    UCT_IFACE_CLAIMS = 1 << 6,
 };
 
 /* Where an endpoint stands with the pending queue (base/pending.h):

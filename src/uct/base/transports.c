@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uct/base/transports.c - THE list of transports: the only place that names
  * them, their folders and build files aside. */
+#include "config.h"
+
 #include "uct/base/transports.h"
 
 #include <pthread.h>
@@ -13,10 +15,14 @@
 
 extern const struct uct_transport uct_self_transport;
 extern const struct uct_transport uct_sm_transport;
+extern const struct uct_transport uct_udp_transport;
 
 const struct uct_transport *const uct_builtin_transports[] = {
     &uct_self_transport,
     &uct_sm_transport,
+#ifdef HAVE_UDP
+    &uct_udp_transport,
+#endif
     NULL,
 };
 
@@ -75,10 +81,18 @@ static bool transports_list_has(const char *list, const char *name)
     return false;
 }
 
+bool ucti_transport_is_on_demand(const struct uct_transport *transport)
+{
+    return transports_list_has(transport->aliases, "-all");
+}
+
 bool ucti_transport_has_name(const struct uct_transport *transport,
                              const char                 *name)
 {
-    return (strcmp(name, "all") == 0) || (strcmp(name, transport->name) == 0) ||
+    if (strcmp(name, "all") == 0) {
+        return !ucti_transport_is_on_demand(transport);
+    }
+    return (strcmp(name, transport->name) == 0) ||
            ((name[0] != '\0') && transports_list_has(transport->aliases, name));
 }
 

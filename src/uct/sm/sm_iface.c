@@ -266,7 +266,7 @@ void uct_sm_iface_query(const struct uct_iface *base,
     attr->cost.overhead_s    = 10e-9;
     attr->cost.bandwidth_Bps = iface->speed.chunk_Bps;
     attr->flags = UCT_IFACE_INTRA_NODE | UCT_IFACE_ZCOPY_COPIES |
-                  UCT_IFACE_PUT_DONE_AT_TARGET;
+                  UCT_IFACE_PUT_DONE_AT_TARGET | UCT_IFACE_CLAIMS;
     attr->address_bytes = UCT_SM_ADDRESS_BYTES;
     iface_query_rma(iface, attr);
 }

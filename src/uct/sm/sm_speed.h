@@ -4,7 +4,7 @@
  * Which is faster, messages that two processors copy through chunks or one
  * system call that copies from process to process, differs between machines by
  * a factor of five. So it is measured, once per process, in about 0.1 ms
- * (docs/adr/0024); settings override it. */
+ * (docs/adr/0027); settings override it. */
 #ifndef UCT_SM_SPEED_H_
 #define UCT_SM_SPEED_H_
 

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/udp/udp.h - the private types of the rim: interfaces and endpoints.
+ *
+ *   udp_ep --> udp_conn --> env.ops --> udp_iface --> udp_io (sockets)
+ *                 ^                         |
+ *                 '------- packets ---------'
+ *
+ * A message is handed up from the packet it came in while the application
+ * makes progress; otherwise (a stalled worker is served by the helper thread)
+ * it waits in the inbox, which is bounded: a full one shuts the window.
+ *
+ * Thread: the worker's; the helper's while the worker is not inside. gate says
+ * who is. */
+#ifndef UCT_UDP_UDP_H_
+#define UCT_UDP_UDP_H_
+
+#include <stdatomic.h>
+
+#include "ucs/config.h"
+#include "uct/base/complete.h"
+#include "uct/udp/udp_address.h"
+#include "uct/udp/udp_connect.h"
+#include "uct/udp/udp_region.h"
+
+enum udp_limit {
+    UDP_BCOPY_BYTES_MAX = 8192 + 256,
+    UDP_ZCOPY_BYTES_MAX = UDP_MESSAGE_BYTES,
+    UDP_RMA_BYTES_MAX   = 1 << 30,
+    UDP_OPERATION_MAX   = 64, /* GET, ATOMIC of an endpoint at a time */
+    UDP_INBOX_COUNT_MAX = 1024,
+    UDP_RECEIVE_COUNT   = 16,
+    UDP_DATA_PATIENCE =
+        1024, /* polls of the data channel after the last packet */
+    UDP_DATA_POLL_EVERY = 16, /* then so rarely */
+};
+
+struct udp_options {
+    struct ucs_config_base  base;
+    struct ucs_config_range ports;
+    size_t                  receive_bytes, send_bytes;
+    bool                    segmentation, helper;
+    int                     congestion;
+    size_t                  window_bytes;
+    unsigned                segment_count;
+    size_t                  mtu_bytes;
+};
+
+extern const struct ucs_config_table udp_config_table;
+
+/* conns        connection id -> struct udp_conn
+ * accepted     client (its id and incarnation) -> the connection it made
+ * orphans      incarnation -> a connection without endpoint of ours
+ * all          every connection
+ * inbox        messages that wait for the application
+ * notified     connections with something to tell
+ * gate         0: nobody is inside
+ * depth        calls of the application inside one another
+ * is_direct    messages may be handed up now */
+struct udp_iface {
+    struct uct_iface        base;
+    struct udp_options      options;
+    struct udp_env          env;
+    struct udp_io          *io;
+    struct udp_io_attr      io_attr;
+    struct udp_address      address;
+    struct udp_connect_self self;
+    struct ucs_hash         conns, accepted, orphans;
+    struct ucs_list         all;
+    struct ucs_queue        inbox, notified;
+    struct ucs_counters     counters;
+    unsigned                inbox_count;
+    uint32_t                id_next;
+    unsigned                data_quiet_count, data_skip_count;
+    atomic_uint             gate;
+    unsigned                depth;
+    _Atomic uint64_t        poll_count;
+    uint64_t                poll_count_seen; /* the helper's */
+    bool                    is_direct;
+    struct udp_conn        *last; /* found by a packet */
+    struct ucs_list         stall_link;
+};
+
+struct udp_ep {
+    struct uct_ep       base;
+    struct udp_conn    *conn;
+    struct uct_inflight inflight;
+};
+
+static inline struct udp_iface *udp_iface_of(const struct uct_iface *iface)
+{
+    return ucs_container_of(iface, struct udp_iface, base);
+}
+
+static inline struct udp_iface *udp_iface_of_env(const struct udp_env *env)
+{
+    return ucs_container_of(env, struct udp_iface, env);
+}
+
+static inline struct udp_ep *udp_ep_of(const struct uct_ep *ep)
+{
+    return ucs_container_of(ep, struct udp_ep, base);
+}
+
+/* udp_gate.c: the application comes in, and goes. Calls nest. */
+void udp_enter(struct udp_iface *iface);
+void udp_leave(struct udp_iface *iface);
+/* The helper. @return false: the application is inside. */
+bool udp_try_enter(struct udp_iface *iface);
+void udp_helper_leave(struct udp_iface *iface);
+
+/* udp_iface.c */
+ucs_status_t udp_iface_open(struct uct_md                 *md,
+                            const struct uct_iface_params *params,
+                            struct uct_iface             **iface_p);
+void         udp_iface_close(struct uct_iface *iface);
+void         udp_iface_query(const struct uct_iface *iface,
+                             struct uct_iface_attr  *attr_p);
+void         udp_iface_address(const struct uct_iface *iface, uint8_t *bytes);
+ucs_status_t udp_iface_reach(struct uct_iface *iface, const uint8_t *bytes,
+                             size_t size_bytes, char *reason);
+
+/* udp_peers.c: the connections of an interface */
+struct udp_conn *udp_peers_new(struct udp_iface *iface);
+void             udp_peers_free(struct udp_iface *iface, struct udp_conn *conn);
+void udp_peers_packet(struct udp_iface *iface, const struct ucs_sockaddr *from,
+                      uint8_t *bytes, size_t length);
+/* A connection that this peer made and nobody here uses; it is the caller's
+ * now. @return NULL: there is none. */
+struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation);
+
+/* udp_progress.c */
+extern const struct udp_env_ops udp_iface_ops;
+unsigned                        udp_progress(struct uct_iface *iface);
+int                             udp_event_fd(struct uct_iface *iface);
+ucs_status_t                    udp_arm(struct uct_iface *iface);
+/* Receive, acknowledge, send again; nothing is handed up. */
+unsigned udp_iface_serve(struct udp_iface *iface);
+
+/* udp_stall.c: the helper thread of the process */
+void udp_stall_watch(struct udp_iface *iface);
+void udp_stall_forget(struct udp_iface *iface);
+
+/* udp_ep.c */
+ucs_status_t udp_ep_create(struct uct_iface           *iface,
+                           const struct uct_ep_params *params,
+                           struct uct_ep             **ep_p);
+void         udp_ep_destroy(struct uct_ep *ep);
+bool         udp_ep_may_send(struct uct_ep *ep);
+/* What every operation asks first; UCS_OK: it may go.
+ * @param may_queue  It need not go at once, so others may wait before it. */
+ucs_status_t udp_ep_begin(struct udp_ep *ep, unsigned flags, bool may_queue);
+/* A fragment of the caller's: in flight, and completed in order. */
+void udp_ep_lend(struct udp_ep *ep, struct udp_fragment *fragment,
+                 struct uct_req *req);
+/* A fragment went through: complete it.
+ * @return false: a callback destroyed the endpoint. */
+bool udp_ep_finished(struct udp_ep *ep, struct udp_fragment *fragment);
+/* Take the caller's pieces, UDP_IOV_COUNT_MAX at most. */
+void udp_fragment_take_iov(struct udp_fragment  *fragment,
+                           const struct uct_iov *iov, unsigned count);
+
+/* udp_am.c */
+ucs_status_t udp_am_short(struct uct_ep *ep, uint8_t am_id, uint64_t header,
+                          const void *payload, size_t length, unsigned flags);
+ssize_t      udp_am_bcopy(struct uct_ep *ep, uint8_t am_id, uct_pack_fn pack,
+                          void *arg, size_t length_max, unsigned flags);
+ucs_status_t udp_am_zcopy(struct uct_ep *ep, uint8_t am_id, const void *header,
+                          size_t header_length, const struct uct_iov *iov,
+                          unsigned iov_count, struct uct_req *req,
+                          unsigned flags);
+ucs_status_t udp_ep_flush(struct uct_ep *ep, struct uct_req *req,
+                          unsigned flags);
+
+/* udp_ep_rma.c */
+uct_put_short_proc udp_put_short;
+uct_put_bcopy_proc udp_put_bcopy;
+uct_get_bcopy_proc udp_get_bcopy;
+uct_zcopy_proc     udp_put_zcopy;
+uct_zcopy_proc     udp_get_zcopy;
+uct_atomic_proc    udp_atomic;
+
+#endif

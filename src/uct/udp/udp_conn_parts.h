@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/udp/udp_conn_parts.h - what the files of a connection share. */
+#ifndef UCT_UDP_CONN_PARTS_H_
+#define UCT_UDP_CONN_PARTS_H_
+
+#include "uct/udp/udp_connect.h"
+
+/* Tiny packets have a channel of their own. */
+UCS_INLINE enum udp_channel udp_conn_channel(size_t packet_bytes)
+{
+    return (packet_bytes <= UDP_SMALL_BYTES) ? UDP_PRIORITY : UDP_DATA;
+}
+
+/* Send bytes to the peer. @return how many went. */
+size_t udp_conn_transmit(struct udp_conn *conn, enum udp_channel channel,
+                         const struct iovec *iov, unsigned iov_count,
+                         size_t segment_bytes);
+
+/* Number a new segment and write its head; the window has room. */
+void udp_segment_number(struct udp_conn *conn, struct udp_segment *segment,
+                        struct udp_head *head);
+
+/* It goes out now: check it in to the hotel. */
+void udp_segment_note(struct udp_conn *conn, struct udp_segment *segment,
+                      enum udp_channel channel);
+
+/* Something is on its way: watch its tail. */
+void udp_conn_start_probe(struct udp_conn *conn);
+
+/* Packets of the fragment at the head of the queue, as many as go at once.
+ * @return bytes; 0: no more now. */
+size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment);
+
+/* Is there nothing to send behind what is in segments? */
+bool udp_conn_is_app_limited(const struct udp_conn *conn);
+
+/* All of it is in segments: leave the queue. */
+void udp_fragment_is_sent(struct udp_conn *conn, struct udp_fragment *fragment);
+
+#endif

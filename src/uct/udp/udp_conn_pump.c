@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/udp/udp_conn_pump.c - what goes next: lost segments first, then the
+ * queue, as far as window, congestion control and pace allow; and what
+ * acknowledgements set free. */
+#include "uct/udp/udp_conn_parts.h"
+
+#include "ucs/clock.h"
+#include "uct/udp/udp_seq.h"
+
+/* Timers are not that exact: send so much ahead. */
+enum { SEND_PACE_AHEAD_NS = 50 * 1000 };
+
+static bool send_is_paced(const struct udp_conn *conn)
+{
+    return conn->pace_ns > conn->env->now_ns + SEND_PACE_AHEAD_NS;
+}
+
+static size_t send_lost(struct udp_conn *conn, size_t credit_bytes)
+{
+    struct udp_segment *segment;
+    size_t              bytes = 0;
+
+    while (!ucs_list_is_empty(&conn->send.lost) && (bytes < credit_bytes) &&
+           !conn->env->is_blocked &&
+           ((conn->send.flight_bytes < conn->cc.window_bytes) ||
+            (conn->send.flight_count == 0)) &&
+           (ucs_hotel_guest_count(&conn->env->hotel) <
+            conn->env->hotel.room_count)) {
+        segment = ucs_list_first(&conn->send.lost, struct udp_segment, link);
+        bytes += udp_segment_bytes(segment);
+        if (!udp_conn_resend(conn, segment)) {
+            break;
+        }
+    }
+    return bytes;
+}
+
+/* Flushes whose number everything before has arrived. */
+static void send_end_flushes(struct udp_conn *conn)
+{
+    struct ucs_queue_elem *elem;
+    struct udp_fragment   *fragment;
+
+    while ((elem = ucs_queue_head(&conn->flushes)) != NULL) {
+        fragment = ucs_container_of(elem, struct udp_fragment, queue);
+        if (udp_seq_is_before(conn->send.first, fragment->flush_number)) {
+            return;
+        }
+        (void)ucs_queue_pull(&conn->flushes);
+        udp_conn_finish(fragment, UCS_OK);
+    }
+}
+
+static struct udp_fragment *send_head(struct udp_conn *conn)
+{
+    struct ucs_queue_elem *elem = ucs_queue_head(&conn->fragments);
+
+    return (elem == NULL) ? NULL
+                          : ucs_container_of(elem, struct udp_fragment, queue);
+}
+
+size_t udp_conn_pump(struct udp_conn *conn, size_t credit_bytes)
+{
+    size_t               bytes, part;
+    struct udp_fragment *fragment;
+
+    if (conn->state != UDP_CONN_OPEN) {
+        return 0;
+    }
+    bytes = send_lost(conn, credit_bytes);
+    while (((fragment = send_head(conn)) != NULL) && (bytes < credit_bytes)) {
+        if (fragment->kind == UDP_FRAGMENT_FLUSH) {
+            udp_fragment_is_sent(conn, fragment);
+            continue;
+        }
+        if (!udp_conn_has_window(conn) || send_is_paced(conn)) {
+            break;
+        }
+        part = udp_fragment_send(conn, fragment);
+        bytes += part;
+        if (part == 0) {
+            break;
+        }
+    }
+    send_end_flushes(conn);
+    if (bytes > 0) {
+        udp_conn_start_probe(conn);
+    }
+    if ((conn->env->is_blocked || (bytes >= credit_bytes)) &&
+        ((send_head(conn) != NULL) || !ucs_list_is_empty(&conn->send.lost))) {
+        udp_conn_make_busy(conn); /* another turn */
+    } else if (send_is_paced(conn) && (send_head(conn) != NULL)) {
+        udp_conn_rearm(conn);
+    }
+    return bytes;
+}
+
+void udp_conn_queue(struct udp_conn *conn, struct udp_fragment *fragment)
+{
+    ucs_queue_push(&conn->fragments, &fragment->queue);
+    ++conn->fragment_count;
+    (void)udp_conn_pump(conn, UDP_CREDIT_BYTES);
+    udp_conn_make_busy(conn);
+}
+
+void udp_conn_queue_answer(struct udp_conn *conn, struct udp_fragment *answer)
+{
+    ucs_queue_push(&conn->fragments, &answer->queue);
+    ++conn->fragment_count;
+    udp_conn_make_busy(conn);
+}
+
+/* --------------------------------------------------- acknowledgements */
+
+/* A segment arrived: its fragment may be through. */
+static void send_arrived(struct udp_conn *conn, struct udp_segment *segment)
+{
+    struct udp_fragment *fragment = segment->fragment;
+
+    if (segment->room != UCS_HOTEL_NO_ROOM) {
+        (void)ucsi_hotel_checkout(&conn->env->hotel, segment->room);
+    }
+    ucs_mpool_put(segment);
+    if ((fragment != NULL) && (--fragment->open_count == 0) &&
+        fragment->is_sent && !fragment->waits_answer) {
+        udp_conn_finish(fragment, (ucs_status_t)fragment->status);
+    }
+}
+
+/* What the segment that arrived last says about the path. */
+static void send_measure(struct udp_conn *conn, struct udp_segment *segment,
+                         const struct udp_head *head,
+                         struct udp_cc_sample  *sample)
+{
+    uint64_t now_ns   = conn->env->now_ns;
+    uint64_t delay_ns = (uint64_t)head->delay_us * UCS_NS_PER_US;
+
+    sample->prior_bytes    = segment->delivered_bytes;
+    sample->is_app_limited = segment->is_app_limited;
+    sample->interval_ns    = now_ns - segment->delivered_ns;
+    sample->delivered_bytes =
+        conn->send.delivered_bytes - segment->delivered_bytes;
+    udp_send_reached(&conn->send, segment);
+    udp_rtt_sample(&conn->rtt, now_ns - segment->sent_ns, delay_ns);
+    sample->rtt_ns = conn->rtt.latest_ns;
+}
+
+/* Those that arrived leave; @return what they tell. */
+static void send_take_out(struct udp_conn *conn, struct ucs_list *acked,
+                          const struct udp_head *head)
+{
+    struct udp_cc_sample sample = {.now_ns = conn->env->now_ns};
+    uint32_t             newest = udp_seq_widen(head->ack, head->newest);
+    struct udp_segment  *segment, *next;
+    size_t               lost_bytes;
+
+    ucs_list_for_each_safe (segment, next, acked, link) {
+        sample.acked_bytes += udp_segment_bytes(segment);
+        if ((segment->number == newest) &&
+            (segment->attempt == head->newest_attempt)) {
+            send_measure(conn, segment, head, &sample);
+        }
+        send_arrived(conn, segment);
+    }
+    lost_bytes = udp_send_find_lost(&conn->send);
+    if (lost_bytes > 0) {
+        conn->cc.ops->lost(&conn->cc, lost_bytes, conn->env->now_ns);
+    }
+    conn->send.delivered_ns = conn->env->now_ns;
+    sample.total_bytes      = conn->send.delivered_bytes;
+    sample.flight_bytes     = conn->send.flight_bytes;
+    conn->cc.ops->acked(&conn->cc, &sample);
+}
+
+void udp_conn_take_ack(struct udp_conn *conn, const struct udp_head *head,
+                       const struct udp_range *ranges, unsigned range_count)
+{
+    struct ucs_list acked;
+    unsigned        index, count;
+
+    if (udp_seq_is_before(conn->send.next, head->ack)) {
+        udp_count(conn->env, UDP_COUNT_BAD_PACKET);
+        return;
+    }
+    udp_send_allow(&conn->send, head->ack + head->window);
+    ucs_list_init(&acked);
+    count = udp_send_ack(&conn->send, conn->send.first, head->ack, &acked);
+    for (index = 0; index < range_count; ++index) {
+        count += udp_send_ack(&conn->send, ranges[index].first,
+                              ranges[index].end, &acked);
+    }
+    if (count > 0) {
+        udp_rtt_arrived(&conn->rtt);
+        conn->timeout_count = 0;
+        conn->is_probed     = false;
+        send_take_out(conn, &acked, head);
+        conn->probe_ns = UINT64_MAX;
+        if (!udp_send_is_idle(&conn->send)) {
+            udp_conn_start_probe(conn);
+        } else if (conn->send.ring != NULL) {
+            ucs_mpool_put(conn->send.ring);
+            conn->send.ring = NULL;
+        }
+    }
+    send_end_flushes(conn);
+    if (conn->is_fin_acked) {
+        udp_connect_closed(conn);
+    }
+    if ((send_head(conn) != NULL) || !ucs_list_is_empty(&conn->send.lost)) {
+        udp_conn_make_busy(conn);
+    }
+}

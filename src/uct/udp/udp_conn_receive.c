@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/udp/udp_conn_receive.c - the way in: segments in any order become
+ * messages in order.
+ *
+ *   look: old, beyond -> dropped
+ *         early -> what acts at once does (chunk, put, any order); the rest
+ *                  is held; the ring remembers
+ *         next  -> handed up from where it lies, then what it set free
+ *
+ * A segment for which there is no memory or no room is dropped as if it had
+ * been lost: its sender sends it again. */
+#include "uct/udp/udp_conn.h"
+
+#include <string.h>
+
+#include "ucs/assert.h"
+#include "uct/udp/udp_connect.h"
+
+/* Stands in the ring for a segment of which nothing is left to do; no
+ * address. */
+static struct udp_held *receive_nothing(void)
+{
+    return (struct udp_held *)(uintptr_t)1;
+}
+
+static bool receive_acts_at_once(unsigned kind, unsigned flags)
+{
+    switch (kind) {
+    case UDP_KIND_AM:
+        return (flags & UDP_FLAG_ANY_ORDER) != 0;
+    case UDP_KIND_FIN:
+        return false;
+    default:
+        return true;
+    }
+}
+
+void udp_conn_forget_received(struct udp_conn *conn)
+{
+    struct udp_reassembly *reassembly, *next;
+    struct udp_receive    *receive = &conn->receive;
+    struct udp_held       *held;
+    uint32_t               number;
+
+    if (receive->ring != NULL) {
+        for (number = receive->expected; number != receive->early_end;
+             ++number) {
+            void **slot = &receive->ring[number % UDP_WINDOW_COUNT];
+
+            held  = (struct udp_held *)*slot;
+            *slot = NULL;
+            if ((held != NULL) && (held != receive_nothing())) {
+                udp_env_unhold(held);
+            }
+        }
+        receive->early_count = 0;
+        ucs_mpool_put(udp_receive_return(receive));
+    }
+    ucs_list_for_each_safe (reassembly, next, &conn->reassemblies, link) {
+        ucs_mpool_put(reassembly);
+    }
+    ucs_list_init(&conn->reassemblies);
+}
+
+/* ------------------------------------------------------ reassembly */
+
+static struct udp_reassembly *receive_find(struct udp_conn *conn,
+                                           uint32_t         message)
+{
+    struct udp_reassembly *reassembly;
+
+    ucs_list_for_each (reassembly, &conn->reassemblies, link) {
+        if (reassembly->message == message) {
+            return reassembly;
+        }
+    }
+    return NULL;
+}
+
+static struct udp_reassembly *receive_begin(struct udp_conn        *conn,
+                                            const struct udp_chunk *chunk)
+{
+    struct udp_reassembly *reassembly =
+        (struct udp_reassembly *)ucs_mpool_get(&conn->env->reassemblies);
+
+    if (reassembly != NULL) {
+        reassembly->message = chunk->message;
+        reassembly->total   = chunk->total;
+        reassembly->got     = 0;
+        ucs_list_add_tail(&conn->reassemblies, &reassembly->link);
+    }
+    return reassembly;
+}
+
+/* Put a chunk in its place. @return false: no memory, it must come again. */
+static bool receive_chunk(struct udp_conn *conn, const uint8_t *bytes,
+                          size_t length)
+{
+    const uint8_t *payload =
+        bytes + UDP_HEAD_BYTES + udp_wire_extension_bytes(UDP_KIND_CHUNK);
+    struct udp_reassembly *reassembly;
+    struct udp_chunk       chunk;
+
+    length -= (size_t)(payload - bytes);
+    udp_wire_get_chunk(bytes + UDP_HEAD_BYTES, &chunk);
+    if ((chunk.total > UDP_MESSAGE_BYTES + UDP_HEADER_BYTES) ||
+        (chunk.offset > chunk.total) || (length > chunk.total - chunk.offset)) {
+        udp_count(conn->env, UDP_COUNT_BAD_PACKET);
+        return true; /* taken: its message will never be whole */
+    }
+    reassembly = receive_find(conn, chunk.message);
+    if (reassembly == NULL) {
+        reassembly = receive_begin(conn, &chunk);
+    }
+    if (reassembly == NULL) {
+        return false;
+    }
+    if (reassembly->total == chunk.total) {
+        memcpy(reassembly->bytes + chunk.offset, payload, length);
+        reassembly->got += (uint32_t)length;
+    }
+    return true;
+}
+
+/* -------------------------------------------------------- in order */
+
+static void receive_fin(struct udp_conn *conn)
+{
+    conn->has_peer_fin = true;
+    conn->status       = UCS_OK;
+    udp_conn_notify(conn);
+    if (conn->user == NULL) {
+        udp_connect_close(conn);
+    }
+    udp_connect_closed(conn);
+}
+
+/* The last chunk's turn has come, so all others were there. The record that
+ * hands it up was made when it arrived. */
+static void receive_whole(struct udp_conn *conn, struct udp_held *held)
+{
+    struct udp_reassembly *reassembly = receive_find(conn, held->length);
+
+    if (reassembly == NULL) {
+        udp_env_unhold(held);
+        return;
+    }
+    ucs_list_remove(&reassembly->link);
+    held->reassembly = reassembly;
+    held->data       = reassembly->bytes;
+    held->length     = reassembly->total;
+    if (reassembly->got != reassembly->total) {
+        udp_count(conn->env, UDP_COUNT_BAD_PACKET);
+        udp_env_unhold(held);
+        return;
+    }
+    conn->has_first = true;
+    conn->env->ops->message(conn->env, conn, held->am_id, held, held->data,
+                            held->length);
+}
+
+/* A segment's turn has come. */
+static void receive_turn(struct udp_conn *conn, struct udp_held *held)
+{
+    switch (held->kind) {
+    case UDP_KIND_AM:
+        conn->has_first = true;
+        conn->env->ops->message(conn->env, conn, held->am_id, held, held->data,
+                                held->length);
+        break;
+    case UDP_KIND_CHUNK:
+        receive_whole(conn, held);
+        break;
+    default:
+        receive_fin(conn);
+        udp_env_unhold(held);
+        break;
+    }
+}
+
+/* Those that came early and are next now. */
+static void receive_freed(struct udp_conn *conn)
+{
+    struct udp_held *held;
+
+    while ((held = (struct udp_held *)udp_receive_early(&conn->receive)) !=
+           NULL) {
+        udp_receive_pop(&conn->receive);
+        udp_receive_take(&conn->receive);
+        if (held != receive_nothing()) {
+            receive_turn(conn, held);
+        }
+    }
+    if (conn->receive.early_count == 0) {
+        void **ring = udp_receive_return(&conn->receive);
+
+        if (ring != NULL) {
+            ucs_mpool_put(ring);
+        }
+    }
+}
+
+/* ----------------------------------------------------------- arrival */
+
+static struct udp_held *receive_hold(struct udp_conn       *conn,
+                                     const struct udp_head *head,
+                                     const uint8_t *data, size_t length)
+{
+    struct udp_held *held = udp_env_hold(conn->env, length);
+
+    if (held != NULL) {
+        held->conn   = conn;
+        held->kind   = head->kind;
+        held->am_id  = head->am_id;
+        held->flags  = head->flags;
+        held->length = (uint32_t)length;
+        memcpy(held->bytes, data, length);
+    }
+    return held;
+}
+
+/* What is left to do of a segment when its turn comes: of the last chunk to
+ * hand up its message, whose name is kept in length. @return NULL: no
+ * memory. */
+static struct udp_held *receive_rest(struct udp_conn       *conn,
+                                     const struct udp_head *head,
+                                     const uint8_t *bytes, size_t length)
+{
+    struct udp_chunk chunk;
+    struct udp_held *held;
+
+    if ((head->kind == UDP_KIND_CHUNK) && (head->flags & UDP_FLAG_LAST)) {
+        udp_wire_get_chunk(bytes + UDP_HEAD_BYTES, &chunk);
+        held = receive_hold(conn, head, bytes, 0);
+        if (held != NULL) {
+            held->length = chunk.message;
+        }
+        return held;
+    }
+    if (receive_acts_at_once(head->kind, head->flags)) {
+        return receive_nothing();
+    }
+    return receive_hold(conn, head, bytes + UDP_HEAD_BYTES,
+                        length - UDP_HEAD_BYTES);
+}
+
+/* What need not wait for its turn. @return false: it must come again. */
+static bool receive_act(struct udp_conn *conn, const struct udp_head *head,
+                        uint8_t *bytes, size_t length)
+{
+    switch (head->kind) {
+    case UDP_KIND_AM:
+        conn->has_first = true;
+        conn->env->ops->message(conn->env, conn, head->am_id, NULL,
+                                bytes + UDP_HEAD_BYTES,
+                                length - UDP_HEAD_BYTES);
+        return true;
+    case UDP_KIND_CHUNK:
+        return receive_chunk(conn, bytes, length);
+    default:
+        return udp_rma_arrival(conn, head, bytes, length);
+    }
+}
+
+static bool receive_early(struct udp_conn *conn, const struct udp_head *head,
+                          uint8_t *bytes, size_t length)
+{
+    struct udp_held *rest = receive_rest(conn, head, bytes, length);
+
+    udp_count(conn->env, UDP_COUNT_EARLY);
+    if (rest == NULL) {
+        return false;
+    }
+    if (conn->receive.ring == NULL) {
+        udp_receive_lend(&conn->receive,
+                         (void **)ucs_mpool_get(&conn->env->rings));
+    }
+    if ((conn->receive.ring == NULL) ||
+        (receive_acts_at_once(head->kind, head->flags) &&
+         (head->kind != UDP_KIND_AM) &&
+         !receive_act(conn, head, bytes, length))) {
+        if (rest != receive_nothing()) {
+            udp_env_unhold(rest);
+        }
+        return false;
+    }
+    udp_receive_keep(&conn->receive, head->number, rest);
+    if ((head->kind == UDP_KIND_AM) && (head->flags & UDP_FLAG_ANY_ORDER)) {
+        (void)receive_act(conn, head, bytes, length);
+    }
+    return true;
+}
+
+static bool receive_next(struct udp_conn *conn, const struct udp_head *head,
+                         uint8_t *bytes, size_t length)
+{
+    struct udp_held *rest = NULL;
+
+    if (ucs_likely(head->kind == UDP_KIND_AM)) {
+        udp_receive_take(&conn->receive);
+        (void)receive_act(conn, head, bytes, length);
+        return true;
+    }
+    if (receive_acts_at_once(head->kind, head->flags) &&
+        !receive_act(conn, head, bytes, length)) {
+        return false;
+    }
+    udp_receive_take(&conn->receive);
+    if ((head->kind == UDP_KIND_FIN) ||
+        ((head->kind == UDP_KIND_CHUNK) && (head->flags & UDP_FLAG_LAST))) {
+        rest = receive_rest(conn, head, bytes, length);
+    }
+    if (rest != NULL) {
+        receive_turn(conn, rest);
+    }
+    return true;
+}
+
+/* Nothing overtakes the first message of an endpoint (docs/adr/0026). */
+static struct udp_head receive_in_order(const struct udp_head *head)
+{
+    struct udp_head in_order = *head;
+
+    in_order.flags &= (uint8_t)~UDP_FLAG_ANY_ORDER;
+    return in_order;
+}
+
+/* Get on the list of those who owe an acknowledgement: at its head if it
+ * cannot wait. */
+static void receive_owe(struct udp_conn *conn)
+{
+    struct udp_env *env       = conn->env;
+    bool            is_urgent = udp_receive_deadline_ns(&conn->receive) == 0;
+
+    if (conn->is_owing && !is_urgent) {
+        return;
+    }
+    if (conn->is_owing) {
+        ucs_list_remove(&conn->owing_link);
+    }
+    conn->is_owing = true;
+    if (is_urgent) {
+        ucs_list_add_head(&env->owing, &conn->owing_link);
+    } else {
+        ucs_list_add_tail(&env->owing, &conn->owing_link);
+    }
+}
+
+void udp_conn_arrival(struct udp_conn *conn, const struct udp_head *from,
+                      uint8_t *bytes, size_t length)
+{
+    const struct udp_head  in_order = receive_in_order(from);
+    const struct udp_head *head     = conn->has_first ? from : &in_order;
+    enum udp_arrival arrival = udp_receive_look(&conn->receive, head->number);
+    bool             is_kept = true;
+
+    if ((arrival == UDP_ARRIVAL_BEYOND) ||
+        ((arrival != UDP_ARRIVAL_OLD) &&
+         !conn->env->ops->has_room(conn->env))) {
+        udp_count(conn->env, UDP_COUNT_NO_ROOM);
+        conn->was_shut = true;
+        return;
+    }
+    if (arrival == UDP_ARRIVAL_OLD) {
+        udp_count(conn->env, UDP_COUNT_DUPLICATES);
+    }
+    /* Before a handler runs: what it sends tells that this one came. */
+    udp_receive_note(&conn->receive, head, arrival, conn->env->now_ns);
+    if (arrival == UDP_ARRIVAL_NEXT) {
+        is_kept = receive_next(conn, head, bytes, length);
+        if (is_kept && (conn->receive.early_count > 0)) {
+            receive_freed(conn);
+        }
+    } else if (arrival == UDP_ARRIVAL_EARLY) {
+        is_kept = receive_early(conn, head, bytes, length);
+    }
+    if (!is_kept) {
+        udp_count(conn->env, UDP_COUNT_NO_ROOM);
+    }
+    if ((conn->receive.owed_count > 0) || conn->receive.is_urgent) {
+        receive_owe(conn);
+    }
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/udp/udp_env.h - what the connections of one interface share, and what
+ * they ask of it.
+ *
+ *     packets, time --> udp_conn --> ops: transmit, message, notify, region
+ *
+ * A connection makes no system call, asks no clock and calls nobody's
+ * callback: it says what is to be done. Who owns the environment (an
+ * interface, a test, a simulation) does it.
+ *
+ * Memory comes from pools that grow in chunks; each has a bound. */
+#ifndef UCT_UDP_ENV_H_
+#define UCT_UDP_ENV_H_
+
+#include "ucs/counters.h"
+#include "ucs/hotel.h"
+#include "ucs/mpool.h"
+#include "ucs/timer.h"
+#include "uct/api/transport.h"
+#include "uct/udp/udp_congestion.h"
+#include "uct/udp/udp_io.h"
+#include "uct/udp/udp_send.h"
+
+enum udp_env_limit {
+    UDP_SMALL_BYTES     = 768, /* what the priority channel takes (usnic) */
+    UDP_MESSAGE_BYTES   = 64 * 1024, /* the longest message in chunks, */
+    UDP_HEADER_BYTES    = 256,       /* and its header */
+    UDP_IOV_COUNT_MAX   = 16,
+    UDP_SHORT_BYTES_MAX = 1024,
+};
+
+struct udp_env;
+struct udp_conn;
+
+enum udp_counter {
+    UDP_COUNT_RESENT,
+    UDP_COUNT_TIMEOUTS,
+    UDP_COUNT_PROBES,
+    UDP_COUNT_DUPLICATES,
+    UDP_COUNT_EARLY,
+    UDP_COUNT_NO_ROOM,
+    UDP_COUNT_BAD_PACKET,
+    UDP_COUNT_BAD_TAG,
+    UDP_COUNT_BAD_CONNECTION,
+    UDP_COUNT_BAD_ACCESS,
+    UDP_COUNT_COUNT
+};
+
+/* A message that arrived, or a segment that came early and waits.
+ * data        in bytes, or in reassembly->bytes
+ * reassembly  of a chunk; freed with the message */
+struct udp_held {
+    struct ucs_queue_elem  queue;
+    struct udp_conn       *conn;
+    struct udp_reassembly *reassembly;
+    uint8_t               *data;
+    uint32_t               length;
+    uint8_t                kind, am_id, flags;
+    uint8_t                bytes[] UCS_ALIGNED(8);
+};
+
+/* A message of which not all chunks came. */
+struct udp_reassembly {
+    struct ucs_list link;
+    uint32_t        message;
+    uint32_t        total, got;
+    uint8_t         bytes[] UCS_ALIGNED(8);
+};
+
+struct udp_env_ops {
+    /* Send packets, now. @return bytes that went, from the first on. */
+    size_t (*transmit)(struct udp_env *env, struct udp_out *out);
+    /* May a message of that length be handed up or kept? */
+    bool (*has_room)(struct udp_env *env);
+    /* A message, in its turn. `held` is given; NULL: data is borrowed for the
+     * call. */
+    void (*message)(struct udp_env *env, struct udp_conn *conn, unsigned am_id,
+                    struct udp_held *held, uint8_t *data, size_t length);
+    /* Something ended: conn->finished, conn->failed or conn->source_ended.
+     * Comes again until it was looked at. */
+    void (*notify)(struct udp_env *env, struct udp_conn *conn);
+    /* Where these bytes are, if the key allows it; stays valid until leave.
+     * @return NULL: no. */
+    void *(*region_enter)(struct udp_env *env, const struct udp_access *access,
+                          size_t length, unsigned right);
+    void (*region_leave)(struct udp_env *env);
+};
+
+/* now_ns          of this step; set by the owner before each call
+ * small, large    struct udp_segment with room for UDP_SMALL_BYTES, or for a
+ *                 whole packet; held_* likewise
+ * rings           void *[UDP_WINDOW_COUNT], all NULL, for both directions
+ * hotel           a room for each segment on its way
+ * window          what connections tell their senders
+ * busy            connections with something to send, served in turn
+ * owing           connections that owe an acknowledgement, oldest first
+ * bound_ns        silence for so long is death
+ * buffer_bytes    of a socket, as we tell the peer */
+struct udp_env {
+    const struct udp_env_ops *ops;
+    uint64_t                  now_ns;
+    uint64_t                  bound_ns;
+    uint64_t                  incarnation;
+    struct ucs_mpool          small, large, fragments, rings;
+    struct ucs_mpool          held_small, held_large, reassemblies;
+    struct ucs_hotel          hotel;
+    struct ucs_timer_queue    timers;
+    struct ucs_list           busy, owing;
+    struct ucs_counter        counters[UDP_COUNT_COUNT];
+    uint32_t                  largest_bytes;
+    uint32_t                  buffer_bytes;
+    uint16_t                  window;
+    bool                      is_blocked; /* a socket is full */
+    bool is_too_long; /* a packet was longer than a device carries */
+    enum udp_cc_kind congestion;
+    uint64_t         congestion_bytes;
+};
+
+extern const struct ucs_counter_table udp_counter_table;
+
+/* The owner has set ops, now_ns and what the settings say; this makes pools,
+ * hotel, queues. @param segment_count  On the way at a time, at most. */
+UCS_MUST_USE ucs_status_t udp_env_init(struct udp_env *env,
+                                       unsigned        segment_count);
+
+/* All connections are gone. */
+void udp_env_cleanup(struct udp_env *env);
+
+UCS_INLINE void udp_count(struct udp_env *env, enum udp_counter counter)
+{
+    ucs_counter_inc(&env->counters[counter]);
+}
+
+/* Everything that is due: time-outs, timers, what waits for its turn, and
+ * acknowledgements. @return how much was done. */
+unsigned udp_env_turn(struct udp_env *env);
+
+/* Only the acknowledgements that are due. @return how many went. */
+unsigned udp_env_acknowledge(struct udp_env *env);
+
+/* All that are owed, due or not. @return how many went. */
+unsigned udp_env_settle(struct udp_env *env);
+
+/* The window was shut and is open now: tell those who were told. */
+void udp_env_reopen(struct udp_env *env, struct udp_conn *conn);
+
+/* When to take the next turn; 0: now. */
+uint64_t udp_env_deadline_ns(const struct udp_env *env);
+
+/* A held message with room for `length` bytes. @return NULL: none left. */
+struct udp_held *udp_env_hold(struct udp_env *env, size_t length);
+
+/* Give it back, and its reassembly. */
+void udp_env_unhold(struct udp_held *held);
+
+/* A segment with room for that many bytes of packet. @return NULL. */
+struct udp_segment *udp_env_segment(struct udp_env *env, size_t packet_bytes);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/udp/udp_gate.c - who is inside an interface: the application's thread,
+ * or for moments the helper's.
+ *
+ * The application always gets in; it waits only while the helper is there,
+ * which is when the application has not called for a while. */
+#include <sched.h>
+
+#include "uct/udp/udp.h"
+
+enum { GATE_SPIN_COUNT = 1000 };
+
+static bool gate_take(struct udp_iface *iface)
+{
+    /* Acquire: what the one before did is seen; pairs with gate_give(). */
+    return atomic_exchange_explicit(&iface->gate, 1, memory_order_acquire) == 0;
+}
+
+static void gate_give(struct udp_iface *iface)
+{
+    atomic_store_explicit(&iface->gate, 0, memory_order_release);
+}
+
+void udp_enter(struct udp_iface *iface)
+{
+    unsigned spin = 0;
+
+    if (iface->depth++ > 0) {
+        return;
+    }
+    while (ucs_unlikely(!gate_take(iface))) {
+        ucs_cpu_relax();
+        if (++spin % GATE_SPIN_COUNT == 0) {
+            (void)sched_yield(); /* it may share our processor */
+        }
+    }
+}
+
+void udp_leave(struct udp_iface *iface)
+{
+    if (--iface->depth == 0) {
+        gate_give(iface);
+    }
+}
+
+bool udp_try_enter(struct udp_iface *iface)
+{
+    return gate_take(iface);
+}
+
+void udp_helper_leave(struct udp_iface *iface)
+{
+    gate_give(iface);
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/udp/udp_iface.c - open and close, what it can, who it reaches. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ucs/clock.h"
+#include "ucs/log.h"
+#include "ucs/netif.h"
+#include "ucs/random.h"
+#include "uct/base/iface.h"
+#include "uct/base/md.h"
+#include "uct/udp/udp.h"
+
+enum {
+    /* A close waits for what was accepted; if time stands still, not. */
+    IFACE_STILL_COUNT = 100000,
+};
+
+/* The first address of the device: IPv4 if it has one. */
+static ucs_status_t iface_find_address(struct udp_iface *iface,
+                                       const char       *device)
+{
+    const struct ucs_netif_address *best = NULL;
+    const struct ucs_netif         *netif;
+    struct ucs_netif_list           list;
+    ucs_status_t                    status;
+    unsigned                        index;
+
+    status = ucsi_netif_list_init(&list);
+    if (status != UCS_OK) {
+        return status;
+    }
+    netif = ucsi_netif_find(&list, device);
+    for (index = 0; (netif != NULL) && (index < netif->address_count);
+         ++index) {
+        const struct ucs_netif_address *next = &netif->addresses[index];
+
+        if ((best == NULL) || ((next->address.base.sa_family == AF_INET) &&
+                               (best->address.base.sa_family != AF_INET))) {
+            best = next;
+        }
+    }
+    if (best == NULL) {
+        ucs_error("udp: device %s has no address", device);
+        status = UCS_ERR_NO_DEVICE;
+    } else {
+        iface->address.channels[UDP_PRIORITY] = best->address;
+        iface->address.prefix_bits            = (uint16_t)best->prefix_bits;
+    }
+    ucsi_netif_list_cleanup(&list);
+    return status;
+}
+
+static ucs_status_t iface_open_sockets(struct udp_iface *iface)
+{
+    struct udp_io_params params = {
+        .local         = iface->address.channels[UDP_PRIORITY],
+        .port_min      = (uint16_t)iface->options.ports.first,
+        .port_max      = (uint16_t)iface->options.ports.last,
+        .receive_bytes = iface->options.receive_bytes,
+        .send_bytes    = iface->options.send_bytes,
+        .segmentation  = iface->options.segmentation,
+    };
+    ucs_status_t status = udp_io_open(&params, &iface->io);
+    size_t       longest;
+
+    if (status != UCS_OK) {
+        return status;
+    }
+    udp_io_query(iface->io, &iface->io_attr);
+    memcpy(iface->address.channels, iface->io_attr.addresses,
+           sizeof(iface->address.channels));
+    iface->self.data_port =
+        ucsi_sockaddr_port(&iface->address.channels[UDP_DATA]);
+    longest = iface->io_attr.mtu_bytes - iface->io_attr.header_bytes;
+    if (iface->io_attr.mtu_bytes <= iface->io_attr.header_bytes) {
+        longest = UDP_PACKET_BYTES_MIN;
+    }
+    longest = ucs_min(longest, (size_t)UDP_PACKET_BYTES_MAX);
+    iface->env.largest_bytes =
+        (uint32_t)ucs_min(longest, iface->options.mtu_bytes);
+    iface->env.buffer_bytes =
+        (uint32_t)ucs_min(iface->io_attr.receive_bytes, (size_t)UINT32_MAX);
+    return UCS_OK;
+}
+
+/* Secrets, the incarnation, where ids begin: nobody can guess them. */
+static ucs_status_t iface_draw(struct udp_iface *iface)
+{
+    struct {
+        struct udp_seal secret, cookie_key;
+        uint64_t        incarnation;
+        uint32_t        id;
+    } drawn;
+    ucs_status_t status = ucsi_random_bytes(&drawn, sizeof(drawn));
+
+    if (status == UCS_OK) {
+        iface->address.secret      = drawn.secret;
+        iface->address.incarnation = drawn.incarnation;
+        iface->address.host_id     = udp_address_host_id();
+        iface->self.secret         = drawn.secret;
+        iface->self.cookie_key     = drawn.cookie_key;
+        iface->env.incarnation     = drawn.incarnation;
+        iface->id_next             = drawn.id;
+    }
+    return status;
+}
+
+static ucs_status_t iface_read_options(struct udp_iface              *iface,
+                                       const struct uct_iface_params *params)
+{
+    if (params->config != NULL) {
+        return ucsi_config_copy(&udp_config_table, params->config,
+                                &iface->options);
+    }
+    return ucsi_config_read(&udp_config_table, NULL, &iface->options);
+}
+
+static ucs_status_t iface_open_env(struct udp_iface *iface)
+{
+    struct udp_env *env = &iface->env;
+
+    env->ops              = &udp_iface_ops;
+    env->now_ns           = ucsi_clock_ns();
+    env->bound_ns         = iface->base.params.failure_bound_ns;
+    env->window           = UDP_WINDOW_COUNT;
+    env->congestion       = (enum udp_cc_kind)iface->options.congestion;
+    env->congestion_bytes = iface->options.window_bytes;
+    return udp_env_init(env, iface->options.segment_count);
+}
+
+static void iface_init(struct udp_iface *iface)
+{
+    ucsi_hash_init(&iface->conns, 0);
+    ucsi_hash_init(&iface->accepted, iface->self.cookie_key.key[0]);
+    ucsi_hash_init(&iface->orphans, iface->self.cookie_key.key[1]);
+    ucs_list_init(&iface->all);
+    ucs_queue_init(&iface->inbox);
+    ucs_queue_init(&iface->notified);
+    atomic_init(&iface->gate, 0);
+    atomic_init(&iface->poll_count, 0);
+}
+
+ucs_status_t udp_iface_open(struct uct_md                 *md,
+                            const struct uct_iface_params *params,
+                            struct uct_iface             **iface_p)
+{
+    struct udp_iface *iface = calloc(1, sizeof(*iface));
+    ucs_status_t      status;
+
+    if (iface == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    status = iface_read_options(iface, params);
+    if (status != UCS_OK) {
+        free(iface);
+        return status;
+    }
+    ucti_iface_init(&iface->base, md, params);
+    status = iface_draw(iface);
+    if (status == UCS_OK) {
+        status = iface_find_address(iface, md->device.name);
+    }
+    if (status == UCS_OK) {
+        status = iface_open_sockets(iface);
+    }
+    if (status != UCS_OK) {
+        ucsi_config_release(&udp_config_table, &iface->options);
+        free(iface);
+        return status;
+    }
+    status = iface_open_env(iface);
+    if (status != UCS_OK) {
+        udp_io_close(iface->io);
+        ucsi_config_release(&udp_config_table, &iface->options);
+        free(iface);
+        return status;
+    }
+    iface_init(iface);
+    ucsi_counters_add(&iface->counters, &udp_counter_table, md->device.name,
+                      iface->env.counters);
+    if (iface->options.helper) {
+        udp_stall_watch(iface);
+    }
+    *iface_p = &iface->base;
+    return UCS_OK;
+}
+
+/* ----------------------------------------------------------------- close */
+
+/* Something that was accepted has not arrived. */
+static bool iface_owes(const struct udp_iface *iface)
+{
+    const struct udp_conn *conn;
+
+    ucs_list_for_each (conn, &iface->all, link) {
+        if ((conn->state == UDP_CONN_OPEN) &&
+            (!udp_send_is_idle(&conn->send) ||
+             !ucs_queue_is_empty(&conn->fragments))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Everything accepted arrives, or its receiver is dead. */
+static void iface_linger(struct udp_iface *iface)
+{
+    uint64_t before_ns = 0;
+    unsigned still     = 0;
+
+    while (iface_owes(iface) && (still < IFACE_STILL_COUNT)) {
+        (void)udp_iface_serve(iface);
+        still     = (iface->env.now_ns == before_ns) ? still + 1 : 0;
+        before_ns = iface->env.now_ns;
+        ucs_cpu_relax();
+    }
+}
+
+static void iface_drop_inbox(struct udp_iface *iface)
+{
+    struct ucs_queue_elem *elem;
+
+    while ((elem = ucs_queue_pull(&iface->inbox)) != NULL) {
+        udp_env_unhold(ucs_container_of(elem, struct udp_held, queue));
+    }
+    iface->inbox_count = 0;
+}
+
+void udp_iface_close(struct uct_iface *base)
+{
+    struct udp_iface *iface = udp_iface_of(base);
+    struct udp_conn  *conn;
+
+    if (iface->options.helper) {
+        udp_stall_forget(iface);
+    }
+    udp_enter(iface);
+    iface_linger(iface);
+    iface_drop_inbox(iface);
+    while (!ucs_list_is_empty(&iface->all)) {
+        conn               = ucs_list_first(&iface->all, struct udp_conn, link);
+        conn->needs_notify = false;
+        udp_connect_leave(conn);
+        udp_peers_free(iface, conn);
+    }
+    ucsi_counters_remove(&iface->counters);
+    udp_env_cleanup(&iface->env);
+    udp_io_close(iface->io);
+    ucsi_hash_cleanup(&iface->conns);
+    ucsi_hash_cleanup(&iface->accepted);
+    ucsi_hash_cleanup(&iface->orphans);
+    uct_iface_cleanup(base);
+    ucsi_config_release(&udp_config_table, &iface->options);
+    free(iface);
+}
+
+/* ------------------------------------------------------------- attributes */
+
+void udp_iface_query(const struct uct_iface *iface,
+                     struct uct_iface_attr  *attr_p)
+{
+    (void)iface;
+    *attr_p = (struct uct_iface_attr){
+        .am                        = {.short_bytes_max = UDP_SHORT_BYTES_MAX,
+                                      .bcopy_bytes_max = UDP_BCOPY_BYTES_MAX,
+                                      .zcopy_bytes_max = UDP_ZCOPY_BYTES_MAX,
+                                      .iov_count_max   = UDP_IOV_COUNT_MAX},
+        .am_zcopy_header_bytes_max = UDP_HEADER_BYTES,
+        .put                       = {.short_bytes_max  = UDP_SHORT_BYTES_MAX,
+                                      .bcopy_bytes_max  = UDP_BCOPY_BYTES_MAX,
+                                      .zcopy_bytes_max  = UDP_RMA_BYTES_MAX,
+                                      .iov_count_max    = UDP_IOV_COUNT_MAX,
+                                      .remote_count_max = 1},
+        .get                       = {.bcopy_bytes_max  = UDP_BCOPY_BYTES_MAX,
+                                      .zcopy_bytes_max  = UDP_RMA_BYTES_MAX,
+                                      .iov_count_max    = UDP_IOV_COUNT_MAX,
+                                      .remote_count_max = 1},
+        /* Guesses until they are measured. */
+        .cost = {.latency_s = 2.5e-6, .overhead_s = 1e-6, .bandwidth_Bps = 4e9},
+        .put_cost = {.latency_s     = 5e-6,
+                     .overhead_s    = 1.5e-6,
+                     .bandwidth_Bps = 4e9},
+        .get_cost = {.latency_s     = 6e-6,
+                     .overhead_s    = 1.5e-6,
+                     .bandwidth_Bps = 3e9},
+        .flags    = UCT_IFACE_POLL_IS_SYSCALL | UCT_IFACE_PUT_BEFORE_AM |
+                 UCT_IFACE_PUT_DONE_AT_TARGET,
+        .address_bytes = UDP_ADDRESS_BYTES,
+    };
+}
+
+void udp_iface_address(const struct uct_iface *iface, uint8_t *bytes)
+{
+    udp_address_encode(&udp_iface_of(iface)->address, bytes);
+}
+
+ucs_status_t udp_iface_reach(struct uct_iface *base, const uint8_t *bytes,
+                             size_t size_bytes, char *reason)
+{
+    const struct udp_address  *mine = &udp_iface_of(base)->address;
+    const struct ucs_sockaddr *own  = &mine->channels[UDP_PRIORITY];
+    struct udp_address         peer;
+    bool                       is_local;
+
+    if (udp_address_decode(bytes, size_bytes, &peer) != UCS_OK) {
+        ucti_reason(reason, "udp: %zu bytes are no address of version %d",
+                    size_bytes, (int)UDP_ADDRESS_VERSION);
+        return UCS_ERR_INVALID_ADDR;
+    }
+    if (peer.channels[0].base.sa_family != own->base.sa_family) {
+        ucti_reason(reason, "udp: one address is IPv4, the other IPv6");
+        return UCS_ERR_UNREACHABLE;
+    }
+    is_local = udp_address_is_loopback(own);
+    if ((is_local != udp_address_is_loopback(&peer.channels[0])) ||
+        (is_local && (peer.host_id != mine->host_id))) {
+        ucti_reason(reason, "udp: device %s stays on its host",
+                    base->md->device.name);
+        return UCS_ERR_UNREACHABLE;
+    }
+    return UCS_OK;
+}

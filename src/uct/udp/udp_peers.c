@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/udp/udp_peers.c - the connections of an interface: found by id, made by
+ * clients, adopted by endpoints. */
+#include <stdlib.h>
+
+#include "ucs/random.h"
+#include "uct/udp/udp.h"
+
+/* Two clients never share an incarnation and an id. */
+static uint64_t peers_key(const struct udp_hello *hello)
+{
+    return hello->incarnation ^ ((uint64_t)hello->id << 32) ^ hello->id;
+}
+
+static uint32_t peers_id(struct udp_iface *iface)
+{
+    do {
+        ++iface->id_next;
+    } while ((iface->id_next == 0) ||
+             (ucsi_hash_get(&iface->conns, iface->id_next) != NULL));
+    return iface->id_next;
+}
+
+struct udp_conn *udp_peers_new(struct udp_iface *iface)
+{
+    struct udp_conn *conn = malloc(sizeof(*conn));
+
+    if (conn == NULL) {
+        return NULL;
+    }
+    udp_conn_init(conn, &iface->env, peers_id(iface));
+    if ((ucsi_random_u64(&conn->nonce) != UCS_OK) ||
+        (ucsi_hash_put(&iface->conns, conn->id, conn) != UCS_OK)) {
+        free(conn);
+        return NULL;
+    }
+    ucs_list_add_tail(&iface->all, &conn->link);
+    return conn;
+}
+
+static void peers_forget_orphan(struct udp_iface *iface, struct udp_conn *conn)
+{
+    if (ucsi_hash_get(&iface->orphans, conn->peer_incarnation) == conn) {
+        (void)ucsi_hash_remove(&iface->orphans, conn->peer_incarnation);
+    }
+}
+
+void udp_peers_free(struct udp_iface *iface, struct udp_conn *conn)
+{
+    ucs_assert(!conn->needs_notify);
+    (void)ucsi_hash_remove(&iface->conns, conn->id);
+    if (iface->last == conn) {
+        iface->last = NULL;
+    }
+    if (conn->client_key != 0) {
+        (void)ucsi_hash_remove(&iface->accepted, conn->client_key);
+    }
+    peers_forget_orphan(iface, conn);
+    ucs_list_remove(&conn->link);
+    udp_conn_cleanup(conn);
+    free(conn);
+}
+
+struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation)
+{
+    struct udp_conn *conn =
+        (struct udp_conn *)ucsi_hash_remove(&iface->orphans, incarnation);
+
+    if ((conn == NULL) || (conn->state != UDP_CONN_OPEN) ||
+        conn->is_fin_queued || conn->has_peer_fin) {
+        return NULL;
+    }
+    return conn;
+}
+
+/* A client showed its cookie. */
+static void peers_accept(struct udp_iface          *iface,
+                         const struct ucs_sockaddr *from,
+                         const struct udp_hello    *hello)
+{
+    uint64_t         key = peers_key(hello);
+    struct udp_conn *conn =
+        (struct udp_conn *)ucsi_hash_get(&iface->accepted, key);
+
+    if (conn == NULL) {
+        conn = udp_peers_new(iface);
+        if (conn == NULL) {
+            return; /* it asks again */
+        }
+        if (ucsi_hash_put(&iface->accepted, key, conn) != UCS_OK) {
+            udp_peers_free(iface, conn);
+            return;
+        }
+        conn->client_key = key;
+        udp_connect_accept(conn, &iface->self, from, hello);
+        /* Without memory for the entry it is never adopted: no harm. */
+        if (ucsi_hash_put(&iface->orphans, hello->incarnation, conn) !=
+            UCS_OK) {
+            udp_count(&iface->env, UDP_COUNT_NO_ROOM);
+        }
+    }
+    udp_connect_send_accept(conn, iface->self.data_port);
+}
+
+/* HELLO, CONNECT: from somebody without a connection. */
+static void peers_stranger(struct udp_iface          *iface,
+                           const struct ucs_sockaddr *from,
+                           const struct udp_head *head, const uint8_t *bytes,
+                           size_t length)
+{
+    struct udp_conn  stranger;
+    struct udp_hello hello;
+
+    if (!udp_seal_check(&iface->self.secret, bytes,
+                        UDP_HEAD_BYTES + udp_wire_extension_bytes(head->kind),
+                        length)) {
+        udp_count(&iface->env, UDP_COUNT_BAD_TAG);
+        return;
+    }
+    udp_wire_get_hello(bytes + UDP_HEAD_BYTES, &hello);
+    if (head->kind == UDP_KIND_HELLO) {
+        udp_conn_init(&stranger, &iface->env, 0);
+        udp_connect_send_cookie(&stranger, &iface->self, from, &hello);
+    } else if (udp_connect_is_ours(&iface->self, from, &hello,
+                                   iface->env.now_ns)) {
+        peers_accept(iface, from, &hello);
+    }
+}
+
+void udp_peers_packet(struct udp_iface *iface, const struct ucs_sockaddr *from,
+                      uint8_t *bytes, size_t length)
+{
+    struct udp_conn *conn = iface->last;
+    struct udp_head  head;
+
+    if (ucs_unlikely(!udp_wire_get_head(bytes, length, &head))) {
+        udp_count(&iface->env, UDP_COUNT_BAD_PACKET);
+        return;
+    }
+    if ((head.kind == UDP_KIND_HELLO) || (head.kind == UDP_KIND_CONNECT)) {
+        peers_stranger(iface, from, &head, bytes, length);
+        return;
+    }
+    if ((conn == NULL) || (conn->id != head.to)) {
+        conn        = (struct udp_conn *)ucsi_hash_get(&iface->conns, head.to);
+        iface->last = conn;
+    }
+    if (conn == NULL) {
+        udp_count(&iface->env, UDP_COUNT_BAD_CONNECTION);
+        return;
+    }
+    udp_conn_packet(conn, &head, bytes, length);
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/udp/udp_progress.c - receive, take a turn, tell the application.
+ *
+ *   progress:  inbox --> handlers
+ *              sockets --> packets --> handlers
+ *              turn: time-outs, timers, sends, acknowledgements
+ *              notified --> completions, failures, ends
+ *              endpoints that wait for room
+ *
+ * Connections are freed only here, when nothing above them is on the stack. */
+#include <string.h>
+
+#include "ucs/clock.h"
+#include "uct/base/am.h"
+#include "uct/base/ep.h"
+#include "uct/base/pending.h"
+#include "uct/udp/udp.h"
+
+/* ---------------------------------------------------------- ops of env */
+
+static size_t progress_transmit(struct udp_env *env, struct udp_out *out)
+{
+    struct udp_iface *iface = udp_iface_of_env(env);
+    size_t            bytes = 0;
+    ucs_status_t      status;
+    unsigned          index;
+
+    if (ucs_likely(udp_io_send(iface->io, out, 1, &status) == 1)) {
+        return out->sent_bytes;
+    }
+    if (status == UCS_ERR_WOULD_BLOCK) {
+        env->is_blocked = true;
+        return out->sent_bytes;
+    }
+    env->is_too_long |= (status == UCS_ERR_EXCEEDS_LIMIT);
+    for (index = 0; index < out->iov_count; ++index) {
+        bytes += out->iov[index].iov_len;
+    }
+    return bytes; /* lost on the way: time-outs see to it */
+}
+
+static bool progress_has_room(struct udp_env *env)
+{
+    struct udp_iface *iface = udp_iface_of_env(env);
+
+    return iface->is_direct || (iface->inbox_count < UDP_INBOX_COUNT_MAX);
+}
+
+static void progress_deliver(struct udp_iface *iface, struct udp_conn *conn,
+                             unsigned am_id, uint8_t *data, size_t length)
+{
+    conn->has_source = true;
+    (void)uct_iface_deliver(&iface->base, am_id, &conn->source, data, length,
+                            0);
+}
+
+/* Later: into the inbox. */
+static void progress_keep(struct udp_iface *iface, struct udp_conn *conn,
+                          unsigned am_id, struct udp_held *held)
+{
+    if (held == NULL) {
+        udp_conn_fail(conn, UCS_ERR_NO_MEMORY); /* it is acknowledged already */
+        return;
+    }
+    held->conn  = conn;
+    held->am_id = (uint8_t)am_id;
+    ucs_queue_push(&iface->inbox, &held->queue);
+    ++conn->inbox_count;
+    ++iface->inbox_count;
+    iface->env.window =
+        (iface->inbox_count < UDP_INBOX_COUNT_MAX)
+            ? (uint16_t)(UDP_INBOX_COUNT_MAX - iface->inbox_count)
+            : 0;
+}
+
+static struct udp_held *progress_copy(struct udp_env *env, const uint8_t *data,
+                                      size_t length)
+{
+    struct udp_held *held = udp_env_hold(env, length);
+
+    if (held != NULL) {
+        memcpy(held->bytes, data, length);
+        held->length = (uint32_t)length;
+    }
+    return held;
+}
+
+static void progress_message(struct udp_env *env, struct udp_conn *conn,
+                             unsigned am_id, struct udp_held *held,
+                             uint8_t *data, size_t length)
+{
+    struct udp_iface *iface = udp_iface_of_env(env);
+
+    if (ucs_unlikely(!iface->is_direct)) {
+        progress_keep(iface, conn, am_id,
+                      (held != NULL) ? held : progress_copy(env, data, length));
+        return;
+    }
+    if (ucs_unlikely((uintptr_t)data % 8 != 0)) {
+        held = progress_copy(env, data, length); /* the kernel joined packets */
+        data = (held != NULL) ? held->bytes : data;
+    }
+    progress_deliver(iface, conn, am_id, data, length);
+    if (held != NULL) {
+        udp_env_unhold(held);
+    }
+}
+
+static void progress_notify(struct udp_env *env, struct udp_conn *conn)
+{
+    ucs_queue_push(&udp_iface_of_env(env)->notified, &conn->notify_link);
+}
+
+static void *progress_region_enter(struct udp_env          *env,
+                                   const struct udp_access *access,
+                                   size_t length, unsigned right)
+{
+    struct udp_iface *iface = udp_iface_of_env(env);
+
+    return udp_region_enter(
+        ucs_container_of(iface->base.md, struct udp_md, base), access, length,
+        right);
+}
+
+static void progress_region_leave(struct udp_env *env)
+{
+    struct udp_iface *iface = udp_iface_of_env(env);
+
+    udp_region_leave(ucs_container_of(iface->base.md, struct udp_md, base));
+}
+
+const struct udp_env_ops udp_iface_ops = {
+    .transmit     = progress_transmit,
+    .has_room     = progress_has_room,
+    .message      = progress_message,
+    .notify       = progress_notify,
+    .region_enter = progress_region_enter,
+    .region_leave = progress_region_leave,
+};
+
+/* ------------------------------------------------------------ receiving */
+
+/* Packets that the kernel joined are cut again. */
+static unsigned progress_cut(struct udp_iface *iface, const struct udp_in *in)
+{
+    size_t   offset, part;
+    unsigned count = 0;
+
+    for (offset = 0; offset < in->length; offset += part) {
+        part = ucs_min(in->segment_bytes, in->length - offset);
+        udp_peers_packet(iface, in->from, in->data + offset, part);
+        ++count;
+    }
+    return count;
+}
+
+static unsigned progress_channel(struct udp_iface *iface,
+                                 enum udp_channel  channel)
+{
+    struct udp_in in[UDP_RECEIVE_COUNT];
+    unsigned count = udp_io_receive(iface->io, channel, in, UDP_RECEIVE_COUNT);
+    unsigned index, packets = 0;
+
+    for (index = 0; index < count; ++index) {
+        packets += progress_cut(iface, &in[index]);
+    }
+    return packets;
+}
+
+/* The data channel is asked while bulk comes, else now and then. */
+static unsigned progress_data(struct udp_iface *iface)
+{
+    unsigned count;
+
+    if ((iface->data_quiet_count >= UDP_DATA_PATIENCE) &&
+        (++iface->data_skip_count < UDP_DATA_POLL_EVERY)) {
+        return 0;
+    }
+    iface->data_skip_count = 0;
+    count                  = progress_channel(iface, UDP_DATA);
+    if (count > 0) {
+        iface->data_quiet_count = 0;
+    } else if (iface->data_quiet_count < UDP_DATA_PATIENCE) {
+        ++iface->data_quiet_count;
+    }
+    return count;
+}
+
+static void progress_hints(struct udp_iface *iface)
+{
+    struct udp_hint hint;
+
+    while (udp_io_next_hint(iface->io, &hint)) {
+        /* Anybody could have said it: silence decides. */
+    }
+}
+
+/* --------------------------------------------------------------- telling */
+
+/* What waited goes first. */
+static unsigned progress_inbox(struct udp_iface *iface)
+{
+    struct ucs_queue_elem *elem;
+    struct udp_held       *held;
+    struct udp_conn       *conn;
+    unsigned               count = 0;
+
+    while ((elem = ucs_queue_pull(&iface->inbox)) != NULL) {
+        held = ucs_container_of(elem, struct udp_held, queue);
+        conn = held->conn;
+        progress_deliver(iface, conn, held->am_id, held->data, held->length);
+        udp_env_unhold(held);
+        --conn->inbox_count;
+        --iface->inbox_count;
+        ++count;
+    }
+    if (count > 0) {
+        iface->env.window = UDP_WINDOW_COUNT;
+        ucs_list_for_each (conn, &iface->all, link) {
+            udp_env_reopen(&iface->env, conn);
+        }
+    }
+    return count;
+}
+
+static void progress_end_source(struct udp_iface *iface, struct udp_conn *conn)
+{
+    if (conn->has_source && !conn->is_source_ended) {
+        conn->is_source_ended = true;
+        uct_iface_end_source(&iface->base, &conn->source,
+                             conn->has_peer_fin ? UCS_OK
+                                                : UCS_ERR_CONNECTION_RESET);
+    }
+}
+
+static void progress_finish(struct udp_conn *conn)
+{
+    struct ucs_queue_elem *elem;
+    struct udp_fragment   *fragment;
+
+    while ((elem = ucs_queue_pull(&conn->finished)) != NULL) {
+        fragment = ucs_container_of(elem, struct udp_fragment, queue);
+        if ((conn->user == NULL) ||
+            !udp_ep_finished((struct udp_ep *)conn->user, fragment)) {
+            continue; /* destroyed: it has taken the others back */
+        }
+    }
+}
+
+/* One connection has something to tell. */
+static void progress_tell(struct udp_iface *iface, struct udp_conn *conn)
+{
+    struct udp_ep *ep;
+
+    progress_finish(conn);
+    if (conn->state == UDP_CONN_FAILED) {
+        ep = (struct udp_ep *)conn->user;
+        if (ep != NULL) {
+            (void)ucti_ep_fail(&ep->base, &ep->inflight, conn->status);
+        }
+        progress_end_source(iface, conn);
+    } else if (conn->has_peer_fin) {
+        progress_end_source(iface, conn);
+    }
+    conn->is_over |= (conn->state == UDP_CONN_FAILED);
+    if (conn->is_over && (conn->user == NULL) && !conn->needs_notify) {
+        udp_peers_free(iface, conn);
+    }
+}
+
+static unsigned progress_notified(struct udp_iface *iface)
+{
+    struct ucs_queue_elem *elem;
+    struct udp_conn       *conn;
+    unsigned               count = 0;
+
+    while ((elem = ucs_queue_pull(&iface->notified)) != NULL) {
+        conn = ucs_container_of(elem, struct udp_conn, notify_link);
+        conn->needs_notify = false;
+        progress_tell(iface, conn);
+        ++count;
+    }
+    return count;
+}
+
+unsigned udp_iface_serve(struct udp_iface *iface)
+{
+    unsigned count;
+
+    iface->env.now_ns = ucsi_clock_ns();
+    count             = progress_channel(iface, UDP_PRIORITY);
+    count += progress_channel(iface, UDP_DATA);
+    progress_hints(iface);
+    return count + udp_env_turn(&iface->env);
+}
+
+unsigned udp_progress(struct uct_iface *base)
+{
+    struct udp_iface *iface = udp_iface_of(base);
+    unsigned          count = 0;
+
+    udp_enter(iface);
+    /* Relaxed: the helper only wants to see it move. */
+    atomic_store_explicit(
+        &iface->poll_count,
+        atomic_load_explicit(&iface->poll_count, memory_order_relaxed) + 1,
+        memory_order_relaxed);
+    iface->env.now_ns = ucsi_clock_ns();
+    iface->is_direct  = true;
+    if (ucs_unlikely(!ucs_queue_is_empty(&iface->inbox))) {
+        count += progress_inbox(iface);
+    }
+    count += progress_channel(iface, UDP_PRIORITY);
+    count += progress_data(iface);
+    progress_hints(iface);
+    count += udp_env_turn(&iface->env);
+    if (!ucs_queue_is_empty(&iface->notified)) {
+        count += progress_notified(iface);
+    }
+    if (uct_iface_has_pending(base)) {
+        count += ucti_pending_serve(base, udp_ep_may_send);
+    }
+    iface->is_direct = false;
+    udp_leave(iface);
+    return count;
+}
+
+/* --------------------------------------------------------------- sleeping */
+
+int udp_event_fd(struct uct_iface *iface)
+{
+    return udp_io_event_fd(udp_iface_of(iface)->io);
+}
+
+static bool progress_has_work(struct udp_iface *iface)
+{
+    struct uct_ep *ep;
+
+    if (!ucs_queue_is_empty(&iface->inbox) ||
+        !ucs_queue_is_empty(&iface->notified)) {
+        return true;
+    }
+    ucs_list_for_each (ep, &iface->base.pending, pending_link) {
+        if (udp_ep_may_send(ep)) {
+            return true;
+        }
+    }
+    return udp_env_deadline_ns(&iface->env) <= iface->env.now_ns;
+}
+
+ucs_status_t udp_arm(struct uct_iface *base)
+{
+    struct udp_iface *iface = udp_iface_of(base);
+    ucs_status_t      status;
+
+    udp_enter(iface);
+    iface->env.now_ns = ucsi_clock_ns();
+    /* Who sleeps owes nobody anything. */
+    (void)udp_env_settle(&iface->env);
+    status = progress_has_work(iface)
+                 ? UCS_ERR_BUSY
+                 : udp_io_arm(iface->io, udp_env_deadline_ns(&iface->env),
+                              iface->env.is_blocked);
+    udp_leave(iface);
+    return status;
+}

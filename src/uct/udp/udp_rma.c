@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/udp/udp_rma.c - put, get and atomics without hardware: the target's
+ * transport does them, its application knows nothing.
+ *
+ *    here                                   there
+ *    PUT key, address, bytes  ------------> region? copy
+ *    GET key, address, length ------------> region? DATA, bytes copied as they
+ *        user memory <---- DATA offset ---- go, since the region may vanish
+ *    ATOMIC key, address, op  ------------> region? do it once
+ *        result <---------- RESULT value --
+ *                 <-------- RESULT error -- if the key says no
+ *
+ * The asker checks bounds and rights against its key before it asks, so a
+ * refusal here means a key that is made up or was taken back. */
+#include "uct/udp/udp_conn.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "ucs/assert.h"
+
+/* Sequentially consistent, as with the other transports: it pairs with every
+ * other one on that word. */
+#define RMA_ATOMIC(_type, _word, _target)                                      \
+    ({                                                                         \
+        _Atomic _type *_at      = (_Atomic _type *)(_target);                  \
+        _type          _operand = (_type)(_word)->operand;                     \
+        _type          _old     = 0;                                           \
+                                                                               \
+        switch ((_word)->op) {                                                 \
+        case UCT_ATOMIC_ADD:                                                   \
+            _old = atomic_fetch_add(_at, _operand);                            \
+            break;                                                             \
+        case UCT_ATOMIC_AND:                                                   \
+            _old = atomic_fetch_and(_at, _operand);                            \
+            break;                                                             \
+        case UCT_ATOMIC_OR:                                                    \
+            _old = atomic_fetch_or(_at, _operand);                             \
+            break;                                                             \
+        case UCT_ATOMIC_XOR:                                                   \
+            _old = atomic_fetch_xor(_at, _operand);                            \
+            break;                                                             \
+        case UCT_ATOMIC_SWAP:                                                  \
+            _old = atomic_exchange(_at, _operand);                             \
+            break;                                                             \
+        default:                                                               \
+            _old = (_type)(_word)->compare;                                    \
+            (void)atomic_compare_exchange_strong(_at, &_old, _operand);        \
+            break;                                                             \
+        }                                                                      \
+        _old;                                                                  \
+    })
+
+/* Tell the asker. @return false: no memory. */
+static bool rma_answer(struct udp_conn *conn, uint32_t operation,
+                       ucs_status_t status, uint64_t value)
+{
+    struct udp_fragment *result = udp_fragment_new(conn, UDP_KIND_RESULT);
+
+    if (result == NULL) {
+        return false;
+    }
+    result->operation = operation;
+    result->status    = status;
+    result->address   = value;
+    udp_conn_queue_answer(conn, result);
+    return true;
+}
+
+static bool rma_refuse(struct udp_conn *conn, uint32_t operation)
+{
+    bool is_told;
+
+    udp_count(conn->env, UDP_COUNT_BAD_ACCESS);
+    is_told = rma_answer(conn, operation, UCS_ERR_INVALID_ADDR, 0);
+    /* Now, before another packet says that the put arrived. */
+    (void)udp_conn_pump(conn, UDP_CREDIT_BYTES);
+    return is_told;
+}
+
+static bool rma_put(struct udp_conn *conn, const uint8_t *bytes, size_t length)
+{
+    const uint8_t *payload =
+        bytes + UDP_HEAD_BYTES + udp_wire_extension_bytes(UDP_KIND_PUT);
+    struct udp_access access;
+    void             *target;
+
+    length -= (size_t)(payload - bytes);
+    udp_wire_get_access(bytes + UDP_HEAD_BYTES, &access);
+    target = conn->env->ops->region_enter(conn->env, &access, length,
+                                          UCT_ACCESS_REMOTE_WRITE);
+    if (target == NULL) {
+        return rma_refuse(conn, access.operation);
+    }
+    memcpy(target, payload, length);
+    conn->env->ops->region_leave(conn->env);
+    return true;
+}
+
+/* Whether it may be read is asked with each packet of the answer. */
+static bool rma_get(struct udp_conn *conn, const uint8_t *bytes)
+{
+    struct udp_access    access;
+    struct udp_fragment *data;
+
+    udp_wire_get_access(bytes + UDP_HEAD_BYTES, &access);
+    if (conn->answer_count >= UDP_ANSWER_COUNT_MAX) {
+        return false;
+    }
+    data = udp_fragment_new(conn, UDP_KIND_DATA);
+    if (data == NULL) {
+        return false;
+    }
+    ++conn->answer_count;
+    data->operation = access.operation;
+    data->key       = access.key;
+    data->address   = access.address;
+    data->total     = access.length;
+    udp_conn_queue_answer(conn, data);
+    return true;
+}
+
+bool udp_rma_fill(struct udp_fragment *fragment, struct udp_segment *segment,
+                  uint8_t *dest)
+{
+    struct udp_conn  *conn   = fragment->conn;
+    struct udp_access access = {.key     = fragment->key,
+                                .address = fragment->address + fragment->sent};
+    size_t            length = fragment->total - fragment->sent;
+    void             *source;
+
+    (void)segment;
+    length = ucs_min(length, udp_conn_payload_bytes(conn, UDP_KIND_DATA));
+    source = conn->env->ops->region_enter(conn->env, &access, length,
+                                          UCT_ACCESS_REMOTE_READ);
+    if (source == NULL) {
+        udp_count(conn->env, UDP_COUNT_BAD_ACCESS);
+        return false;
+    }
+    memcpy(dest, source, length);
+    conn->env->ops->region_leave(conn->env);
+    return true;
+}
+
+static bool rma_atomic(struct udp_conn *conn, const uint8_t *bytes)
+{
+    struct udp_access    access;
+    struct udp_word      word;
+    uint64_t             old;
+    void                *target = NULL;
+    struct udp_fragment *result;
+
+    udp_wire_get_access(bytes + UDP_HEAD_BYTES, &access);
+    udp_wire_get_word(bytes + UDP_HEAD_BYTES, &word);
+    result = udp_fragment_new(conn, UDP_KIND_RESULT);
+    if (result == NULL) {
+        return false; /* nothing was done: it may come again */
+    }
+    if (((word.size_bytes == 4) || (word.size_bytes == 8)) &&
+        (word.op < UCT_ATOMIC_COUNT) &&
+        (access.address % word.size_bytes == 0)) {
+        target = conn->env->ops->region_enter(
+            conn->env, &access, word.size_bytes, UCT_ACCESS_REMOTE_ATOMIC);
+    }
+    result->operation = access.operation;
+    result->status    = UCS_ERR_INVALID_ADDR;
+    if (target != NULL) {
+        old = (word.size_bytes == 4) ? RMA_ATOMIC(uint32_t, &word, target)
+                                     : RMA_ATOMIC(uint64_t, &word, target);
+        conn->env->ops->region_leave(conn->env);
+        result->status  = UCS_OK;
+        result->address = old;
+    } else {
+        udp_count(conn->env, UDP_COUNT_BAD_ACCESS);
+    }
+    udp_conn_queue_answer(conn, result);
+    return true;
+}
+
+/* ------------------------------------------------ answers, at the asker */
+
+static struct udp_fragment *rma_find(struct udp_conn *conn, uint32_t operation)
+{
+    struct udp_fragment *fragment;
+
+    ucs_list_for_each (fragment, &conn->operations, link) {
+        if (fragment->operation == operation) {
+            return fragment;
+        }
+    }
+    return NULL;
+}
+
+/* Answered, and all its segments arrived or will be answered for. */
+static void rma_done(struct udp_fragment *fragment, ucs_status_t status)
+{
+    struct udp_conn *conn = fragment->conn;
+
+    fragment->status = status;
+    if (fragment->open_count == 0) {
+        udp_conn_finish(fragment, status);
+        return;
+    }
+    /* The answer overtook the acknowledgement, which will finish it. */
+    ucs_list_remove(&fragment->link);
+    ucs_list_init(&fragment->link);
+    fragment->waits_answer = false;
+    --conn->operation_count;
+}
+
+static bool rma_data(struct udp_conn *conn, const uint8_t *bytes, size_t length)
+{
+    const uint8_t *payload =
+        bytes + UDP_HEAD_BYTES + udp_wire_extension_bytes(UDP_KIND_DATA);
+    struct iovec         iov[UDP_IOV_COUNT_MAX + 1];
+    struct udp_answer    answer;
+    struct udp_fragment *fragment;
+    unsigned             count, index;
+
+    length -= (size_t)(payload - bytes);
+    udp_wire_get_answer(bytes + UDP_HEAD_BYTES, &answer);
+    fragment = rma_find(conn, answer.operation);
+    if (fragment == NULL) {
+        return true; /* canceled */
+    }
+    if ((fragment->kind != UDP_KIND_GET) || (answer.value > fragment->total) ||
+        (length > fragment->total - answer.value)) {
+        udp_count(conn->env, UDP_COUNT_BAD_PACKET);
+        return true;
+    }
+    count = udp_fragment_slice(fragment, (size_t)answer.value, length, iov);
+    for (index = 0; index < count; ++index) {
+        memcpy(iov[index].iov_base, payload, iov[index].iov_len);
+        payload += iov[index].iov_len;
+    }
+    fragment->got += (uint32_t)length;
+    if (fragment->got == fragment->total) {
+        rma_done(fragment, UCS_OK);
+    }
+    return true;
+}
+
+static bool rma_result(struct udp_conn *conn, const uint8_t *bytes)
+{
+    struct udp_answer    answer;
+    struct udp_fragment *fragment;
+    ucs_status_t         status;
+
+    udp_wire_get_answer(bytes + UDP_HEAD_BYTES, &answer);
+    status   = (answer.status == UCS_OK) ? UCS_OK : UCS_ERR_INVALID_ADDR;
+    fragment = rma_find(conn, answer.operation);
+    if (fragment == NULL) {
+        return true;
+    }
+    if ((status == UCS_OK) && (fragment->kind == UDP_KIND_ATOMIC) &&
+        (fragment->result != NULL)) {
+        if (fragment->word.size_bytes == 4) {
+            uint32_t value = (uint32_t)answer.value;
+
+            memcpy(fragment->result, &value, sizeof(value));
+        } else {
+            memcpy(fragment->result, &answer.value, sizeof(answer.value));
+        }
+    }
+    if (fragment->kind == UDP_KIND_PUT) {
+        fragment->status = status; /* it ends when all of it arrived */
+    } else {
+        rma_done(fragment, status);
+    }
+    return true;
+}
+
+bool udp_rma_arrival(struct udp_conn *conn, const struct udp_head *head,
+                     uint8_t *bytes, size_t length)
+{
+    switch (head->kind) {
+    case UDP_KIND_PUT:
+        return rma_put(conn, bytes, length);
+    case UDP_KIND_GET:
+        return rma_get(conn, bytes);
+    case UDP_KIND_DATA:
+        return rma_data(conn, bytes, length);
+    case UDP_KIND_ATOMIC:
+        return rma_atomic(conn, bytes);
+    default:
+        return rma_result(conn, bytes);
+    }
+}
