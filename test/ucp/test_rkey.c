@@ -258,7 +258,7 @@ static void rkey__compare(const struct test_param *param)
     unmap(b);
 }
 
-/* Without EXPORT it is the same as ucp_rkey_pack; with it, not yet. */
+/* Without EXPORT it is the same as ucp_rkey_pack; with it, not to be had. */
 static void rkey__memh_pack(const struct test_param *param)
 {
     ucp_memh_pack_params_t params = {.field_mask =
