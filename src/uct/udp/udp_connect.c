@@ -22,10 +22,12 @@
 
 enum {
     CONNECT_RETRY_FIRST_NS = 5 * 1000 * 1000,
-    CONNECT_RETRY_MAX_NS   = 500 * 1000 * 1000,
+    CONNECT_RETRY_MAX_NS   = 100 * 1000 * 1000,
     CONNECT_RETRY_SHIFT    = 7,
     CONNECT_PING_COUNT_MIN = 3,
-    CONNECT_PING_PARTS     = 6, /* of the bound */
+    CONNECT_PING_PARTS     = 6,  /* of the bound */
+    CONNECT_URGENT_PARTS   = 50, /* once so many were not answered: */
+    CONNECT_URGENT_COUNT   = 2,
     CONNECT_SHUT_MAX_NS    = 50 * 1000 * 1000,
     CONNECT_SHUT_SHIFT     = 5,
 };
@@ -53,8 +55,10 @@ static void connect_ask(struct udp_conn *conn)
 {
     uint64_t wait_ns = CONNECT_RETRY_FIRST_NS;
 
-    wait_ns <<= ucs_min(conn->retry_count, (unsigned)CONNECT_RETRY_SHIFT);
+    wait_ns <<= ucs_min(udp_loss_shift(conn->retry_count),
+                        (unsigned)CONNECT_RETRY_SHIFT);
     ++conn->retry_count;
+    conn->asked_ns = conn->env->now_ns;
     conn->retry_ns =
         conn->env->now_ns + ucs_min(wait_ns, (uint64_t)CONNECT_RETRY_MAX_NS);
     connect_send(conn, (conn->state == UDP_CONN_HELLO) ? UDP_KIND_HELLO
@@ -115,6 +119,9 @@ void udp_connect_packet(struct udp_conn *conn, const struct udp_head *head,
                (hello.cookie == conn->nonce)) {
         conn->seal =
             udp_seal_derive(&conn->handshake, conn->nonce, hello.nonce);
+        if (conn->retry_count == 1) { /* it answers the one that we sent */
+            udp_rtt_sample(&conn->rtt, conn->env->now_ns - conn->asked_ns, 0);
+        }
         connect_open(conn, &hello);
     }
 }
@@ -196,14 +203,20 @@ static uint64_t connect_ping_interval_ns(const struct udp_conn *conn)
                   << ucs_min(conn->retry_count, (unsigned)CONNECT_SHUT_SHIFT);
         return ucs_min(shut_ns, (uint64_t)CONNECT_SHUT_MAX_NS);
     }
-    return conn->env->bound_ns / CONNECT_PING_PARTS;
+    return conn->env->bound_ns / ((conn->pinged_count < CONNECT_URGENT_COUNT)
+                                      ? CONNECT_PING_PARTS
+                                      : CONNECT_URGENT_PARTS);
 }
 
-/* When the next question is due. */
+/* When the next question is due, or silence has lasted long enough. */
 static uint64_t connect_ping_ns(const struct udp_conn *conn)
 {
-    return ucs_max(conn->heard_ns, conn->pinged_ns) +
-           connect_ping_interval_ns(conn);
+    uint64_t ping_ns = ucs_max(conn->heard_ns, conn->pinged_ns) +
+                       connect_ping_interval_ns(conn);
+
+    return (conn->pinged_count < CONNECT_PING_COUNT_MIN)
+               ? ping_ns
+               : ucs_min(ping_ns, conn->heard_ns + conn->env->bound_ns);
 }
 
 static void connect_keep_alive(struct udp_conn *conn)
@@ -265,7 +278,7 @@ uint64_t udp_connect_deadline_ns(const struct udp_conn *conn)
     case UDP_CONN_OPEN:
         return connect_ping_ns(conn);
     case UDP_CONN_CLOSED:
-        return conn->linger_ns;
+        return conn->is_over ? UINT64_MAX : conn->linger_ns;
     case UDP_CONN_NEW:
     case UDP_CONN_FAILED:
         break;
