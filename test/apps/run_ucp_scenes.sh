@@ -40,9 +40,12 @@ if apps_compile_ucp ucp_compute ucp_node.c; then
 fi
 
 # shellcheck disable=SC2046
-apps_compile ucp_manners "$CC" ucp_manners.c ucp_util.c -- \
-    $(apps_ucp_headers) -ldl -lm &&
+if [ -n "$apps_sanitizer" ]; then
+    apps_skip manners "a sanitizer maps memory and takes signals itself"
+elif apps_compile ucp_manners "$CC" ucp_manners.c ucp_util.c -- \
+    $(apps_ucp_headers) -ldl -lm; then
     apps_ucp_run manners 30 1 "$apps_bin/ucp_manners"
+fi
 
 # /dev/shm of one page, of nothing useful, and of the usual size
 apps_compile mpi_check "$MPICC" mpi_check.c mpi_util.c mpi_p2p.c mpi_modes.c \

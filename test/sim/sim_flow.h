@@ -51,6 +51,7 @@ struct load_fault {
     struct sim_event        event;
     struct sim_load        *load;
     const struct sim_fault *fault;
+    unsigned                life; /* that ended */
 };
 
 struct sim_load {

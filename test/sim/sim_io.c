@@ -195,7 +195,8 @@ static ucs_status_t io_send_one(struct udp_io *io, struct udp_out *out)
         io_gather(out, out->sent_bytes, bytes, count);
         status = io->host->is_mute
                      ? UCS_OK
-                     : sim_net_send(net, &channel->sock, out->to, bytes, count);
+                     : sim_net_send(net, &channel->sock, out->to, bytes, count,
+                                    !out->dont_fragment);
         if (status != UCS_OK) {
             io->is_full = io->is_full || (status == UCS_ERR_WOULD_BLOCK);
             return status;

@@ -227,6 +227,7 @@ static void load_verdict(struct sim_event *event)
 
     for (unsigned i = 0; i < load->flow_count; ++i) {
         if ((load->flows[i]->to == item->fault->host) &&
+            (load->flows[i]->to_life == item->life) &&
             !flow_is_over(load->flows[i])) {
             sim_fail("host %u died, and host %u still does not know",
                      item->fault->host, load->flows[i]->from);
@@ -244,11 +245,15 @@ static void load_fault(struct sim_event *event)
     case SIM_STOP:
         sim_host_stop(host);
         break;
+    case SIM_COMPUTE:
+        sim_host_compute(host);
+        break;
     case SIM_GO_ON:
         sim_host_go_on(host);
         break;
     case SIM_KILL:
         load_kill(item->load, fault->host);
+        item->load->verdicts[item - item->load->faults].life = host->life;
         sim_net_set(&item->load->world.net,
                     &item->load->verdicts[item - item->load->faults].event,
                     item->load->world.net.now_ns + item->load->plan->bound_ns +

@@ -18,11 +18,11 @@ void sim_net_init(struct sim_net *net, unsigned host_count, uint64_t seed)
 {
     memset(net, 0, sizeof(*net));
     ucs_heap_init(&net->events);
-    net->random.state = seed;
+    net->random.state   = seed;
     net->now_ns         = UCS_NS_PER_S; /* 0 means "never" to some */
     net->last_packet_ns = net->now_ns;
-    net->host_count   = host_count;
-    net->hosts        = calloc(host_count, sizeof(*net->hosts));
+    net->host_count     = host_count;
+    net->hosts          = calloc(host_count, sizeof(*net->hosts));
     for (unsigned i = 0; i < host_count; ++i) {
         ucs_list_init(&net->hosts[i].sockets);
         net->hosts[i].next_port = NET_PORT_FIRST;
@@ -201,9 +201,22 @@ static void net_fly(struct sim_net *net, const struct sim_packet *model,
     sim_net_set(net, &packet->event, leave_ns + weather->delay_ns + late_ns);
 }
 
+/* Is one of its fragments lost? */
+static bool net_loses(struct sim_net *net, size_t length)
+{
+    size_t most  = net->weather.path_mtu - NET_IP_UDP_BYTES;
+    size_t count = (length + most - 1) / most;
+    bool   loses = false;
+
+    do {
+        loses |= sim_random_chance(&net->random, net->weather.loss_ppm);
+    } while (count-- > 1);
+    return loses;
+}
+
 ucs_status_t sim_net_send(struct sim_net *net, struct sim_socket *from,
                           const struct ucs_sockaddr *to, const void *bytes,
-                          size_t length)
+                          size_t length, bool may_cut)
 {
     int               source = sim_net_host(&from->address);
     int               target = sim_net_host(to);
@@ -223,7 +236,7 @@ ucs_status_t sim_net_send(struct sim_net *net, struct sim_socket *from,
     net->sent_bytes += length;
     net->last_packet_ns = net->now_ns;
     leave_ns            = net_leave_ns(net, (unsigned)source, length);
-    if (length + NET_IP_UDP_BYTES > net->weather.path_mtu) {
+    if (!may_cut && (length + NET_IP_UDP_BYTES > net->weather.path_mtu)) {
         ++net->lost_count;
         if (net->weather.tells_mtu) {
             from->too_long(from, to);
@@ -232,7 +245,7 @@ ucs_status_t sim_net_send(struct sim_net *net, struct sim_socket *from,
     }
     if ((leave_ns == 0) ||
         sim_net_is_cut(net, (unsigned)source, (unsigned)target) ||
-        sim_random_chance(&net->random, net->weather.loss_ppm)) {
+        net_loses(net, length)) {
         ++net->lost_count;
         return UCS_OK;
     }

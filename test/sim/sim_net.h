@@ -111,12 +111,15 @@ void sim_socket_close(struct sim_net *net, struct sim_socket *sock);
 /* @return the oldest packet, given; NULL: none. */
 struct sim_packet *sim_socket_take(struct sim_socket *sock);
 
-/* Send one packet. @return UCS_OK, though it may never arrive;
+/* Send one packet.
+ * @param may_cut  The switch may cut it into fragments, as IP does: it is lost
+ *                 when one of them is.
+ * @return UCS_OK, though it may never arrive;
  * UCS_ERR_WOULD_BLOCK; UCS_ERR_EXCEEDS_LIMIT: longer than the interface
  * takes; UCS_ERR_UNREACHABLE: no such address. */
 ucs_status_t sim_net_send(struct sim_net *net, struct sim_socket *from,
                           const struct ucs_sockaddr *to, const void *bytes,
-                          size_t length);
+                          size_t length, bool may_cut);
 
 /* Would a packet from a to b be stopped by a cut now? */
 bool sim_net_is_cut(const struct sim_net *net, unsigned a, unsigned b);

@@ -93,14 +93,19 @@ static void plan_faults(struct sim_plan *plan, struct sim_random *random,
             plan, SIM_MTU, 0, when_ns,
             (size_t)PICK(random, 1280, 1400, plan->weather.device_mtu));
     }
-    switch (sim_random_below(random, plan->is_mild ? 3 : 5)) {
+    switch (sim_random_below(random, plan->is_mild ? 4 : 6)) {
+    case 1: /* who computes is not dead, however long */
+        away_ns = plan_away_ns(plan, random, true);
+        plan_add_fault(plan, SIM_COMPUTE, host, when_ns, 0);
+        plan_add_fault(plan, SIM_GO_ON, host, when_ns + away_ns, 0);
+        break;
     case 0:
     case 4:
         away_ns = plan_away_ns(plan, random, !plan->is_mild);
         plan_add_fault(plan, SIM_STOP, host, when_ns, 0);
         plan_add_fault(plan, SIM_GO_ON, host, when_ns + away_ns, 0);
         break;
-    case 3:
+    case 5:
         away_ns = sim_random_below(random, 2 * plan->bound_ns);
         plan_add_fault(plan, SIM_KILL, host, when_ns, 0);
         if (sim_random_below(random, 3) != 0) {
@@ -136,8 +141,8 @@ void sim_plan_make(struct sim_plan *plan, uint64_t seed)
 
 void sim_plan_print(const struct sim_plan *plan)
 {
-    static const char *const  kinds[] = {"stop", "go on", "kill", "restart",
-                                         "mtu"};
+    static const char *const  kinds[] = {"stop", "compute", "go on",
+                                         "kill", "restart", "mtu"};
     const struct sim_weather *w       = &plan->weather;
 
     printf("seed %llu: %s, %u hosts, %u messages of up to %zu bytes each way, "

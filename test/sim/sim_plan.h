@@ -12,6 +12,7 @@
 
 enum sim_fault_kind {
     SIM_STOP,    /* the process does not run, */
+    SIM_COMPUTE, /* or only its application does not call, */
     SIM_GO_ON,   /* until here */
     SIM_KILL,    /* it is gone, */
     SIM_RESTART, /* and another one is started on the host */

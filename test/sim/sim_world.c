@@ -68,7 +68,7 @@ static void host_run(struct sim_event *event)
     ucs_status_t     status;
     unsigned         tries = 0;
 
-    if (!host->is_up || host->is_stopped) {
+    if (!host->is_up || host->is_stopped || host->is_computing) {
         return;
     }
     host->world->current = host;
@@ -168,10 +168,17 @@ void sim_host_stop(struct sim_host *host)
     host->is_stopped = true;
 }
 
+void sim_host_compute(struct sim_host *host)
+{
+    sim_trace("host %u computes", host->index);
+    host->is_computing = true;
+}
+
 void sim_host_go_on(struct sim_host *host)
 {
     sim_trace("host %u goes on", host->index);
-    host->is_stopped = false;
+    host->is_stopped   = false;
+    host->is_computing = false;
     sim_host_wake(host, host->world->net.now_ns);
 }
 

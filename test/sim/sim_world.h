@@ -24,13 +24,14 @@ struct sim_world;
  * is_up       it has a process
  * is_mute     the process is being killed: nothing it does is heard any more
  * is_stopped  its process does not run
+ * is_computing  its application does not call the library
  * step        the application: go on. @return did anything move? */
 struct sim_host {
     struct sim_world *world;
     unsigned          index;
     unsigned          life; /* how often it was started */
     uint16_t          first_port, next_port;
-    bool              is_up, is_mute, is_stopped;
+    bool              is_up, is_mute, is_stopped, is_computing;
     ucp_context_h     context;
     ucp_worker_h      worker;
     ucp_address_t    *address;
@@ -67,6 +68,7 @@ void sim_host_kill(struct sim_host *host);
 void sim_host_exit(struct sim_host *host);
 
 void sim_host_stop(struct sim_host *host);
+void sim_host_compute(struct sim_host *host);
 void sim_host_go_on(struct sim_host *host);
 
 /* Let it run, now or at when_ns if that is earlier than what it waits for. */

@@ -24,6 +24,7 @@ static struct sim_net    net;
 static struct sim_socket source;
 static struct target     target;
 static unsigned          too_long_count;
+static bool              may_cut;
 
 static void target_arrived(struct sim_socket *sock)
 {
@@ -58,6 +59,7 @@ static void begin(uint64_t seed, const struct sim_weather *weather)
 {
     memset(&target, 0, sizeof(target));
     too_long_count = 0;
+    may_cut        = false;
     sim_net_init(&net, 2, seed);
     net.weather         = *weather;
     source.arrived      = source_arrived;
@@ -80,7 +82,8 @@ static ucs_status_t send_one(uint32_t number, size_t length)
     uint8_t bytes[SIM_PACKET_BYTES_MAX] = {0};
 
     memcpy(bytes, &number, sizeof(number));
-    return sim_net_send(&net, &source, &target.sock.address, bytes, length);
+    return sim_net_send(&net, &source, &target.sock.address, bytes, length,
+                        may_cut);
 }
 
 static void send_all(void)
@@ -181,6 +184,11 @@ static void net__long_packets(const struct test_param *param)
     }
     ck_assert_uint_eq(target.count, 1);
     ck_assert_uint_eq(target.last, 2);
+    may_cut = true;
+    ck_assert_int_eq(send_one(3, 1280 - 28 + 1), UCS_OK);
+    while (sim_net_step(&net, net.now_ns + UCS_NS_PER_S)) {
+    }
+    ck_assert_uint_eq(target.count, 2);
     end();
 }
 

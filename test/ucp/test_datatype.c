@@ -60,7 +60,7 @@ static ucs_status_t reversed_unpack(void *state, size_t offset,
 
     for (size_t i = 0; i < length; ++i) {
         reversed->buffer[DATA_BYTES - 1 - offset - i] =
-                ((const uint8_t *)source)[i];
+            ((const uint8_t *)source)[i];
     }
     return UCS_OK;
 }
@@ -101,8 +101,8 @@ static void pack_in_parts(struct ucp_dt_iter *iter, uint8_t *packed)
     size_t done = 0, part;
 
     while (iter->offset < iter->length) {
-        part = ucp_dt_iter_pack(iter, packed + done,
-                                1 + test_random_below(200));
+        part =
+            ucp_dt_iter_pack(iter, packed + done, 1 + test_random_below(200));
         ck_assert_uint_gt(part, 0);
         done += part;
     }
@@ -147,8 +147,7 @@ static void unpack_shuffled(struct ucp_dt_iter *iter, const uint8_t *packed)
     while (count > 0) {
         size_t i = test_random_below(count);
 
-        ck_assert_int_eq(ucp_dt_iter_unpack(iter, starts[i],
-                                            packed + starts[i],
+        ck_assert_int_eq(ucp_dt_iter_unpack(iter, starts[i], packed + starts[i],
                                             ends[i] - starts[i]),
                          UCS_OK);
         --count;
@@ -207,6 +206,66 @@ static void generic__called_as_promised(const struct test_param *param)
     ucp_dt_iter_cleanup(&iter);
     ck_assert_uint_eq(data[0], packed[DATA_BYTES - 1]);
     ck_assert_int_eq(reversed.finish_count, 2);
+    ucp_dt_destroy(datatype);
+}
+
+/* Elements of 6 bytes that are never split, as Open MPI's. */
+static size_t whole_pack(void *state, size_t offset, void *dest, size_t length)
+{
+    size_t whole = length / 6 * 6;
+
+    for (size_t i = 0; i < whole; ++i) {
+        ((uint8_t *)dest)[i] = (uint8_t)(offset + i);
+    }
+    (void)state;
+    return whole;
+}
+
+static size_t whole_size(void *state)
+{
+    (void)state;
+    return 600;
+}
+
+static void *whole_start(void *context, const void *buffer, size_t count)
+{
+    (void)buffer;
+    (void)count;
+    return context;
+}
+
+static void whole_finish(void *state)
+{
+    (void)state;
+}
+
+static const ucp_generic_dt_ops_t whole_ops = {.start_pack  = whole_start,
+                                               .packed_size = whole_size,
+                                               .pack        = whole_pack,
+                                               .finish      = whole_finish};
+
+/* What a fragment has no room for begins the next one; no zeros. */
+static void generic__elements_are_not_split(const struct test_param *param)
+{
+    uint8_t            packed[100];
+    struct ucp_dt_iter iter;
+    ucp_datatype_t     datatype;
+    size_t             offset = 0, length;
+
+    (void)param;
+    ck_assert_int_eq(ucp_dt_create_generic(&whole_ops, packed, &datatype),
+                     UCS_OK);
+    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, NULL, 1, datatype), UCS_OK);
+    while (offset < 600) {
+        length = ucp_dt_iter_pack(&iter, packed, sizeof(packed));
+        ck_assert_uint_eq(length, ucs_min((size_t)96, 600 - offset));
+        for (size_t i = 0; i < length; ++i) {
+            ck_assert_uint_eq(packed[i], (uint8_t)(offset + i));
+        }
+        offset += length;
+        ck_assert_uint_eq(iter.offset, offset);
+    }
+    ucp_dt_iter_cleanup(&iter);
     ucp_dt_destroy(datatype);
 }
 
@@ -299,9 +358,9 @@ static void init__refuses_bad_input(const struct test_param *param)
     struct ucp_dt_iter iter;
 
     (void)param;
-    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, NULL, SIZE_MAX / 2,
-                                           ucp_dt_make_contig(8)),
-                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(
+        ucp_dt_iter_init_send(&iter, NULL, SIZE_MAX / 2, ucp_dt_make_contig(8)),
+        UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(ucp_dt_iter_init_send(&iter, NULL, 1, ucp_dt_make_iov()),
                      UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(ucp_dt_iter_init_recv(&iter, iov, 2, ucp_dt_make_iov()),
@@ -311,14 +370,15 @@ static void init__refuses_bad_input(const struct test_param *param)
 }
 
 static const struct test_case datatype_cases[] = {
-        TEST(pack__contig_and_iov_agree),
-        TEST(unpack__pieces_in_any_order),
-        TEST(generic__called_as_promised),
-        TEST(generic__pack_may_give_less),
-        TEST(seek__any_offset),
-        TEST(pieces__cover_the_data),
-        TEST(init__refuses_bad_input),
-        {0},
+    TEST(pack__contig_and_iov_agree),
+    TEST(unpack__pieces_in_any_order),
+    TEST(generic__called_as_promised),
+    TEST(generic__elements_are_not_split),
+    TEST(generic__pack_may_give_less),
+    TEST(seek__any_offset),
+    TEST(pieces__cover_the_data),
+    TEST(init__refuses_bad_input),
+    {0},
 };
 
 const struct test_suite datatype_suite = {.name  = "datatype",

@@ -105,8 +105,8 @@ static void eager__fragments_overlap(const struct test_param *param)
         ck_assert(step_s > 0 && step_s < 1e-8);
         step_s = offered_s(&offer, 1009968) - offered_s(&offer, 9968);
         /* Stream, overheads, and a quarter of a window's attention. */
-        ck_assert_double_eq_tol(
-            step_s, 1e-3 + 1000000 * 2e-7 / 9968 + 0.25e-6, 1e-8);
+        ck_assert_double_eq_tol(step_s, 1e-3 + 1000000 * 2e-7 / 9968 + 0.25e-6,
+                                1e-8);
         /* The same line when only long ones are offered. */
         ck_assert_int_eq(
             ucp_offer_fragments(&query, 20000, SIZE_MAX, 2, &later), UCS_OK);
@@ -157,6 +157,11 @@ static void eager__speed_of_the_machine_decides(const struct test_param *param)
                      "rndv/rdma_shared");
     ck_assert_str_eq(chosen("10GBs", "11GBs", 64 * mib)->name, "rndv/rdma_get");
     ck_assert_str_eq(chosen("1GBs", "20GBs", 64)->name, "eager/immediate");
+    /* Not worth a round trip. */
+    ck_assert_str_eq(chosen("20GBs", "1GBs", 65536)->name, "eager/allocated");
+    ck_assert_str_eq(chosen("20GBs", "1GBs", 65537)->name,
+                     "rndv/pipeline_send");
+    ck_assert_str_eq(chosen("1GBs", "20GBs", 65536)->name, "rndv/rdma_get");
 }
 
 static const struct test_case eager_cases[] = {

@@ -216,6 +216,26 @@ static void mtu__of_the_narrowest_link(const struct test_param *param)
     traffic(500, 60);
 }
 
+/* What is on its way when the path shrinks comes in pieces. */
+static void mtu__path_that_shrinks(const struct test_param *param)
+{
+    static uint8_t memory[4][LOAD_BYTES_MAX];
+    unsigned       index;
+
+    (void)param;
+    connect_both();
+    ck_assert(udp_net_until(&net, has_long_packets, 5));
+    for (index = 0; index < 4; ++index) {
+        ck_assert(udp_net_send_zcopy(&net.ends[0], index, memory[index],
+                                     LOAD_BYTES_MAX));
+    }
+    net.path.mtu_bytes = 1300;
+    net.path.loss      = 50;
+    ck_assert(udp_net_until(&net, is_quiet, 60));
+    ck_assert_uint_eq(net.ends[1].ordered_count, 4);
+    ck_assert_uint_eq(net.ends[1].bad_count, 0);
+}
+
 /* ------------------------------------------------------------ strangers */
 
 static void
@@ -387,6 +407,7 @@ static const struct test_case cases[] = {
     TEST(traffic__with_the_fixed_window),
     TEST(mtu__is_found),
     TEST(mtu__of_the_narrowest_link),
+    TEST(mtu__path_that_shrinks),
     TEST(cookie__is_for_one_client_and_two_seconds),
     TEST(stranger__changes_nothing),
     TEST(silence__fails_within_the_bound),

@@ -53,6 +53,10 @@ static void timeout__doubles_and_is_bounded(const struct test_param *param)
     (void)param;
     udp_rtt_sample(&rtt, 10 * UCS_NS_PER_MS, 0);
     before_ns = udp_rtt_timeout_ns(&rtt);
+    for (index = 0; index < UDP_LOSS_PATIENT_COUNT; ++index) {
+        udp_rtt_timed_out(&rtt);
+        ck_assert_uint_eq(udp_rtt_timeout_ns(&rtt), before_ns);
+    }
     udp_rtt_timed_out(&rtt);
     ck_assert_uint_eq(udp_rtt_timeout_ns(&rtt), 2 * before_ns);
     for (index = 0; index < 100; ++index) {

@@ -180,10 +180,11 @@ static size_t dt_pack_iov(struct ucp_dt_iter *iter, char *dest, size_t length)
     return done;
 }
 
-/* Call the user's pack function until it has given all; zeros stand for what
- * it never gives, so that no message waits for it. */
-static void dt_pack_generic(struct ucp_dt_iter *iter, char *dest,
-                            size_t length)
+/* Call the user's pack function until it has given all, or gives no more: Open
+ * MPI's splits no element. Zeros stand for what it never gives, so that no
+ * message waits for it. @return how much there is, more than 0. */
+static size_t dt_pack_generic(struct ucp_dt_iter *iter, char *dest,
+                              size_t length)
 {
     size_t done = 0;
     size_t part;
@@ -192,15 +193,19 @@ static void dt_pack_generic(struct ucp_dt_iter *iter, char *dest,
         part = iter->generic.dt->ops.pack(iter->generic.state,
                                           iter->offset + done, dest + done,
                                           length - done);
+        if ((part == 0) && (done > 0)) {
+            break;
+        }
         if ((part == 0) || (part > length - done)) {
             ucs_error_limited("a generic datatype's pack function gave %zu of "
                               "%zu bytes at offset %zu; zeros are sent",
                               part, length - done, iter->offset + done);
             memset(dest + done, 0, length - done);
-            return;
+            return length;
         }
         done += part;
     }
+    return done;
 }
 
 size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
@@ -222,7 +227,7 @@ size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
                             dest, length);
         break;
     case UCP_DT_GENERIC:
-        dt_pack_generic(iter, dest, length);
+        length = dt_pack_generic(iter, dest, length);
         break;
     case UCP_DT_CLASS_COUNT:
         break;

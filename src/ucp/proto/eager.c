@@ -47,12 +47,13 @@ size_t ucp_eager_bytes_max(const struct ucp_query *query)
     return (threshold == 0) ? 0 : threshold - 1;
 }
 
-/* Of a byte more in a stream. */
-static double eager_stream_byte_s(const struct uct_iface_attr *attr,
-                                  unsigned                     copies)
+double ucp_am_stream_byte_s(const struct uct_iface_attr *attr, unsigned copies)
 {
     double lane_s = 1.0 / attr->cost.bandwidth_Bps;
 
+    if (attr->flags & UCT_IFACE_SELF_ONLY) {
+        return ucp_am_byte_s(attr, copies); /* one processor is both ends */
+    }
     return (attr->flags & UCT_IFACE_ZCOPY_COPIES)
                ? ucp_am_byte_s(attr, copies) - lane_s
                : ucs_max(lane_s, (copies - 1) * ucp_copy_s_per_byte);
@@ -90,12 +91,12 @@ static size_t eager_first_bytes(const struct ucp_query *query)
 struct ucs_linear ucp_fragments_cost(const struct ucp_query *query,
                                      unsigned                copies)
 {
-    const struct uct_iface_attr *attr  = &query->lane->attr;
-    const struct uct_iface_attr  rails = eager_rails(query);
-    const double                 bytes = (double)eager_first_bytes(query);
-    struct ucs_linear            first = eager_first_cost(query, copies);
-    const double                 more_s = eager_stream_byte_s(&rails, copies) +
-                                          2 * attr->cost.overhead_s / bytes;
+    const struct uct_iface_attr *attr   = &query->lane->attr;
+    const struct uct_iface_attr  rails  = eager_rails(query);
+    const double                 bytes  = (double)eager_first_bytes(query);
+    struct ucs_linear            first  = eager_first_cost(query, copies);
+    const double                 more_s = ucp_am_stream_byte_s(&rails, copies) +
+                          2 * attr->cost.overhead_s / bytes;
 
     return ucs_linear(first.base_s + (first.per_byte_s - more_s) * bytes,
                       more_s);
@@ -107,8 +108,8 @@ struct ucs_linear ucp_fragments_cost(const struct ucp_query *query,
 static struct ucs_linear eager_attention(const struct ucp_query *query)
 {
     static const double attention_s = 1e-6;
-    const double window = (double)query->config->rndv_fragment_bytes *
-                          query->config->rndv_depth;
+    const double        window =
+        (double)query->config->rndv_fragment_bytes * query->config->rndv_depth;
 
     return ucs_linear(0, attention_s / ucs_max(window, 1.0));
 }
@@ -118,9 +119,8 @@ ucs_status_t ucp_offer_fragments(const struct ucp_query *query,
                                  unsigned copies, struct ucp_offer *offer_p)
 {
     const size_t            first = eager_first_bytes(query);
-    const struct ucs_linear more =
-        ucs_linear_add(ucp_fragments_cost(query, copies),
-                       eager_attention(query));
+    const struct ucs_linear more  = ucs_linear_add(
+         ucp_fragments_cost(query, copies), eager_attention(query));
 
     if (bytes_first > first) {
         return ucp_offer_sizes(offer_p, bytes_first, bytes_last, more);
@@ -129,7 +129,7 @@ ucs_status_t ucp_offer_fragments(const struct ucp_query *query,
                         eager_first_cost(query, copies)) != UCS_OK) {
         return UCS_ERR_UNSUPPORTED;
     }
-    return (bytes_last <= first) ?
-               UCS_OK :
-               ucsi_piecewise_set(&offer_p->cost, first + 1, bytes_last, more);
+    return (bytes_last <= first) ? UCS_OK
+                                 : ucsi_piecewise_set(&offer_p->cost, first + 1,
+                                                      bytes_last, more);
 }

@@ -35,6 +35,11 @@ static inline double ucp_am_byte_s(const struct uct_iface_attr *attr,
     return lane_s + copies * ucp_copy_s_per_byte;
 }
 
+/* What a byte more costs in a stream of fragments: sender, lane and receiver
+ * work at the same time, the slowest counts. */
+double ucp_am_stream_byte_s(const struct uct_iface_attr *attr,
+                            unsigned                     copies);
+
 /* What a message of several fragments costs, copied so often. */
 struct ucs_linear ucp_fragments_cost(const struct ucp_query *query,
                                      unsigned                copies);

@@ -136,7 +136,11 @@ ucs_status_t                    udp_arm(struct uct_iface *iface);
 /* Receive, acknowledge, send again; nothing is handed up. */
 unsigned udp_iface_serve(struct udp_iface *iface);
 
-/* udp_stall.c: the helper thread of the process */
+/* udp_stall.c: serve an interface whose application does not call */
+enum { UDP_STALL_TICK_NS = 10 * 1000 * 1000 };
+void udp_stall_look(struct udp_iface *iface);
+
+/* udp_stall_thread.c: look at it every tick, until it is forgotten */
 void udp_stall_watch(struct udp_iface *iface);
 void udp_stall_forget(struct udp_iface *iface);
 

@@ -221,7 +221,8 @@ ucs_status_t udp_am_zcopy(struct uct_ep *base, uint8_t am_id,
     }
     zcopy.total += header_length;
     udp_enter(am_iface(base));
-    if (zcopy.total > AM_COPY_BYTES_MAX) {
+    if ((zcopy.total > AM_COPY_BYTES_MAX) ||
+        (zcopy.total > udp_conn_payload_bytes(ep->conn, UDP_KIND_AM))) {
         status = am_zcopy_lend(ep, am_id, &zcopy, req, flags);
     } else {
         status = (ucs_status_t)am_zcopy_copy(ep, am_id, &zcopy, flags);

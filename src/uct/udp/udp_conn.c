@@ -5,7 +5,7 @@
 
 #include "ucs/assert.h"
 #include "ucs/clock.h"
-#include "uct/udp/udp_connect.h"
+#include "uct/udp/udp_conn_parts.h"
 
 static void conn_timer(struct ucs_timer *timer, uint64_t now_ns);
 
@@ -56,6 +56,11 @@ static void conn_drop_segments(struct udp_conn *conn)
         conn->send.ring = NULL;
     }
     ucs_list_for_each_safe (segment, next, &all, link) {
+        /* Where nobody waits any more, the last segment frees it. */
+        if ((segment->fragment != NULL) && segment->fragment->is_sent &&
+            (--segment->fragment->open_count == 0)) {
+            udp_fragment_free(segment->fragment);
+        }
         if (segment->room != UCS_HOTEL_NO_ROOM) {
             (void)ucsi_hotel_checkout(&conn->env->hotel, segment->room);
         }
@@ -77,6 +82,9 @@ void udp_conn_cleanup(struct udp_conn *conn)
     conn_leave(conn);
     conn_drop_segments(conn);
     udp_conn_forget_received(conn);
+    if (conn->pieces != NULL) {
+        udp_env_unhold(conn->pieces);
+    }
     conn_drop_queue(&conn->fragments);
     conn_drop_queue(&conn->flushes);
     conn_drop_queue(&conn->finished);
@@ -227,6 +235,9 @@ static void conn_outside_order(struct udp_conn       *conn,
         break;
     case UDP_KIND_PONG:
         conn_take_pong(conn, bytes);
+        break;
+    case UDP_KIND_PIECE:
+        udp_pieces_take(conn, bytes, length);
         break;
     case UDP_KIND_RESET:
         conn_take_reset(conn, bytes);

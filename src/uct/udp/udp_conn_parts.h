@@ -20,6 +20,12 @@ size_t udp_conn_transmit(struct udp_conn *conn, enum udp_channel channel,
 void udp_segment_number(struct udp_conn *conn, struct udp_segment *segment,
                         struct udp_head *head);
 
+/* Send a segment, sealed and noted, in pieces that every path carries. */
+void udp_pieces_send(struct udp_conn *conn, const struct udp_segment *segment);
+/* One of them came. */
+void udp_pieces_take(struct udp_conn *conn, const uint8_t *bytes,
+                     size_t length);
+
 /* It goes out now: check it in to the hotel. */
 void udp_segment_note(struct udp_conn *conn, struct udp_segment *segment,
                       enum udp_channel channel);

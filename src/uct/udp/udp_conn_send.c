@@ -118,9 +118,6 @@ size_t udp_conn_transmit(struct udp_conn *conn, enum udp_channel channel,
                           .segment_bytes = segment_bytes,
                           .dont_fragment = true};
 
-    if (conn->timeout_count > 2) {
-        out.dont_fragment = false; /* rather in pieces than not at all */
-    }
     return conn->env->ops->transmit(conn->env, &out);
 }
 
@@ -183,7 +180,12 @@ bool udp_conn_resend(struct udp_conn *conn, struct udp_segment *segment)
     send_seal_segment(conn, segment);
     --segment->attempt; /* counted as it goes */
     udp_count(conn->env, UDP_COUNT_RESENT);
-    return send_one(conn, segment, UDP_DATA);
+    if (udp_segment_bytes(segment) <= conn->mtu.good_bytes) {
+        return send_one(conn, segment, UDP_DATA);
+    }
+    udp_segment_note(conn, segment, UDP_DATA);
+    udp_pieces_send(conn, segment);
+    return true;
 }
 
 /* ---------------------------------------------- outside of the order */

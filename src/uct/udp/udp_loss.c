@@ -40,7 +40,7 @@ uint64_t udp_rtt_timeout_ns(const struct udp_rtt *rtt)
     }
     timeout_ns = ucs_max(timeout_ns, UDP_RTO_MIN_NS);
     timeout_ns = ucs_min(timeout_ns, UDP_RTO_MAX_NS);
-    return ucs_min(timeout_ns << rtt->backoff, UDP_RTO_MAX_NS);
+    return ucs_min(timeout_ns << udp_loss_shift(rtt->backoff), UDP_RTO_MAX_NS);
 }
 
 uint64_t udp_rtt_probe_ns(const struct udp_rtt *rtt)
@@ -50,7 +50,7 @@ uint64_t udp_rtt_probe_ns(const struct udp_rtt *rtt)
     if (probe_ns == 0) {
         return udp_rtt_timeout_ns(rtt);
     }
-    return ucs_max(probe_ns, UDP_PROBE_MIN_NS) << rtt->backoff;
+    return ucs_max(probe_ns, UDP_PROBE_MIN_NS) << udp_loss_shift(rtt->backoff);
 }
 
 void udp_rtt_timed_out(struct udp_rtt *rtt)

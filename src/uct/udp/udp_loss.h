@@ -14,9 +14,13 @@
 
 /* A segment is lost when one sent so many later on its channel has arrived
  * (RFC 9002 6.1.1). */
-enum { UDP_LOSS_ORDER_COUNT = 3, UDP_LOSS_BACKOFF_MAX = 16 };
+enum {
+    UDP_LOSS_ORDER_COUNT   = 3,
+    UDP_LOSS_BACKOFF_MAX   = 16,
+    UDP_LOSS_PATIENT_COUNT = 5, /* guess; at 10 % loss 1 in 100,000 */
+};
 
-#define UDP_RTO_FIRST_NS ((uint64_t)100 * 1000 * 1000)
+#define UDP_RTO_FIRST_NS ((uint64_t)5 * 1000 * 1000)
 #define UDP_RTO_MIN_NS   ((uint64_t)1000 * 1000)
 #define UDP_RTO_MAX_NS   ((uint64_t)1000 * 1000 * 1000)
 #define UDP_PROBE_MIN_NS ((uint64_t)200 * 1000)
@@ -41,6 +45,16 @@ uint64_t udp_rtt_timeout_ns(const struct udp_rtt *rtt);
 
 /* How long to wait for anything before the last segment is sent again. */
 uint64_t udp_rtt_probe_ns(const struct udp_rtt *rtt);
+
+/* How often a wait has doubled after so many waits in vain. The first ones do
+ * not double it: a path that loses one packet in ten would idle for many round
+ * trips now and then; the window is one segment by then. A path that is dead
+ * is asked more and more seldom. */
+UCS_INLINE unsigned udp_loss_shift(unsigned count)
+{
+    return (count <= UDP_LOSS_PATIENT_COUNT) ? 0
+                                             : count - UDP_LOSS_PATIENT_COUNT;
+}
 
 /* A segment timed out; something arrived. */
 void            udp_rtt_timed_out(struct udp_rtt *rtt);

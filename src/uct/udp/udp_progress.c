@@ -247,16 +247,35 @@ static void progress_finish(struct udp_conn *conn)
     }
 }
 
+/* The endpoint has failed: operations say so before the first completion is
+ * called back. What went through before keeps its status. */
+static void progress_fail(struct udp_conn *conn, struct udp_ep *ep)
+{
+    struct ucs_queue_elem *elem;
+    struct udp_fragment   *fragment;
+
+    while ((elem = ucs_queue_pull(&conn->finished)) != NULL) {
+        fragment = ucs_container_of(elem, struct udp_fragment, queue);
+        fragment->req->status = (ucs_status_t)fragment->status;
+        if (fragment->req != &fragment->own) {
+            udp_fragment_free(fragment);
+        }
+    }
+    (void)ucti_ep_fail(&ep->base, &ep->inflight, conn->status);
+}
+
 /* One connection has something to tell. */
 static void progress_tell(struct udp_iface *iface, struct udp_conn *conn)
 {
     struct udp_ep *ep;
 
-    progress_finish(conn);
+    if (conn->state != UDP_CONN_FAILED) {
+        progress_finish(conn);
+    }
     if (conn->state == UDP_CONN_FAILED) {
         ep = (struct udp_ep *)conn->user;
         if (ep != NULL) {
-            (void)ucti_ep_fail(&ep->base, &ep->inflight, conn->status);
+            progress_fail(conn, ep);
         }
         progress_end_source(iface, conn);
     } else if (conn->has_peer_fin) {

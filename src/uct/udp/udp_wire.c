@@ -18,6 +18,7 @@ static const uint8_t wire_extension_bytes[UDP_KIND_COUNT] = {
     [UDP_KIND_DATA]    = 16,
     [UDP_KIND_ATOMIC]  = 40,
     [UDP_KIND_RESULT]  = 16,
+    [UDP_KIND_PIECE]   = 8,
     [UDP_KIND_PONG]    = 8,
     [UDP_KIND_RESET]   = 8,
     [UDP_KIND_HELLO]   = 40,
@@ -132,6 +133,21 @@ void udp_wire_get_word(const uint8_t *bytes, struct udp_word *word_p)
     word_p->size_bytes = bytes[21];
     word_p->operand    = ucs_get_le64(bytes + 24);
     word_p->compare    = ucs_get_le64(bytes + 32);
+}
+
+size_t udp_wire_put_piece(uint8_t *bytes, const struct udp_piece *piece)
+{
+    ucs_put_le32(bytes, piece->number);
+    ucs_put_le16(bytes + 4, piece->offset);
+    ucs_put_le16(bytes + 6, piece->total);
+    return wire_extension_bytes[UDP_KIND_PIECE];
+}
+
+void udp_wire_get_piece(const uint8_t *bytes, struct udp_piece *piece_p)
+{
+    piece_p->number = ucs_get_le32(bytes);
+    piece_p->offset = ucs_get_le16(bytes + 4);
+    piece_p->total  = ucs_get_le16(bytes + 6);
 }
 
 size_t udp_wire_put_hello(uint8_t *bytes, const struct udp_hello *hello)

@@ -47,6 +47,7 @@ enum udp_kind {
     UDP_KIND_ACK = UDP_KIND_NUMBERED_COUNT,
     UDP_KIND_PING,  /* answer at once; padded, it measures the path */
     UDP_KIND_PONG,  /* the answer; the extension is PING's number, length */
+    UDP_KIND_PIECE, /* part of a segment for which the path became too narrow */
     UDP_KIND_RESET, /* this connection is no more; the extension is a status */
     /* Without a connection. */
     UDP_KIND_HELLO,   /* I would like to connect */
@@ -101,6 +102,12 @@ struct udp_answer {
     uint64_t value;
 };
 
+/* PIECE: bytes [offset, ...) of the packet of that segment, total bytes. */
+struct udp_piece {
+    uint32_t number;
+    uint16_t offset, total;
+};
+
 /* HELLO, COOKIE, CONNECT, ACCEPT: all the same.
  * id            the sender's name for the connection
  * cookie        COOKIE, CONNECT: the server's; ACCEPT: the client's nonce
@@ -147,6 +154,8 @@ void   udp_wire_get_word(const uint8_t *bytes, struct udp_word *word_p);
 size_t udp_wire_put_answer(uint8_t *bytes, const struct udp_answer *answer);
 void   udp_wire_get_answer(const uint8_t *bytes, struct udp_answer *answer_p);
 
+size_t udp_wire_put_piece(uint8_t *bytes, const struct udp_piece *piece);
+void   udp_wire_get_piece(const uint8_t *bytes, struct udp_piece *piece_p);
 size_t udp_wire_put_hello(uint8_t *bytes, const struct udp_hello *hello);
 void   udp_wire_get_hello(const uint8_t *bytes, struct udp_hello *hello_p);
 /* PONG, RESET: the first half of an answer. */

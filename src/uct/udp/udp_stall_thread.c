@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/udp/udp_stall_thread.c - one thread per process looks every 10 ms
+ * whether an application calls; from the first interface to the last one. */
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#include "ucs/clock.h"
+#include "ucs/log.h"
+#include "uct/udp/udp.h"
+
+/* What the processes' interfaces share; guarded by lock. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t  stop;
+    pthread_t       thread;
+    struct ucs_list ifaces;
+    unsigned        count;
+    unsigned        generation; /* of the thread that shall run */
+} stall = {.lock   = PTHREAD_MUTEX_INITIALIZER,
+           .stop   = PTHREAD_COND_INITIALIZER,
+           .ifaces = UCS_LIST_INITIALIZER(stall.ifaces)};
+
+static void stall_look(void)
+{
+    struct udp_iface *iface;
+
+    ucs_list_for_each (iface, &stall.ifaces, stall_link) {
+        udp_stall_look(iface);
+    }
+}
+
+static void *stall_main(void *arg)
+{
+    unsigned        generation = (unsigned)(uintptr_t)arg;
+    struct timespec until;
+
+    (void)pthread_mutex_lock(&stall.lock);
+    while (stall.generation == generation) {
+        until = ucs_clock_timespec(ucsi_clock_wall_ns() + UDP_STALL_TICK_NS);
+        (void)pthread_cond_timedwait(&stall.stop, &stall.lock, &until);
+        if (stall.generation == generation) {
+            stall_look();
+        }
+    }
+    (void)pthread_mutex_unlock(&stall.lock);
+    return NULL;
+}
+
+/* Signals are the application's. */
+static void stall_start(void)
+{
+    sigset_t all, before;
+    int      error;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&stall.thread, NULL, stall_main,
+                           (void *)(uintptr_t)stall.generation);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    ucs_check(error == 0);
+}
+
+void udp_stall_watch(struct udp_iface *iface)
+{
+    (void)pthread_mutex_lock(&stall.lock);
+    ucs_list_add_tail(&stall.ifaces, &iface->stall_link);
+    if (stall.count++ == 0) {
+        stall_start();
+    }
+    (void)pthread_mutex_unlock(&stall.lock);
+}
+
+void udp_stall_forget(struct udp_iface *iface)
+{
+    pthread_t thread;
+    bool      is_last;
+
+    (void)pthread_mutex_lock(&stall.lock);
+    ucs_list_remove(&iface->stall_link);
+    is_last = (--stall.count == 0);
+    thread  = stall.thread;
+    if (is_last) {
+        ++stall.generation;
+        (void)pthread_cond_signal(&stall.stop);
+    }
+    (void)pthread_mutex_unlock(&stall.lock);
+    if (is_last) {
+        (void)pthread_join(thread, NULL);
+    }
+}

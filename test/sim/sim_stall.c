@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test/sim/sim_stall.c - who looks whether an application calls, in virtual
+ * time; linked in place of udp_stall_thread.c. A process that computes is
+ * served by it; one that is stopped is not. */
+#include <stdlib.h>
+
+#include "sim_world.h"
+#include "uct/udp/udp.h"
+
+struct stall_watch {
+    struct sim_event  tick;
+    struct ucs_list   link;
+    struct sim_host  *host;
+    struct udp_iface *iface;
+};
+
+static struct ucs_list stall_watches = UCS_LIST_INITIALIZER(stall_watches);
+
+static void stall_tick(struct sim_event *event)
+{
+    struct stall_watch *watch =
+        ucs_container_of(event, struct stall_watch, tick);
+    struct sim_net *net = &watch->host->world->net;
+
+    /* A process that sleeps is woken by its timers. */
+    if (watch->host->is_computing && !watch->host->is_stopped) {
+        watch->host->world->current = watch->host;
+        udp_stall_look(watch->iface);
+    }
+    sim_net_set(net, event, net->now_ns + UDP_STALL_TICK_NS);
+}
+
+void udp_stall_watch(struct udp_iface *iface)
+{
+    struct stall_watch *watch = calloc(1, sizeof(*watch));
+
+    watch->host  = sim_world->current;
+    watch->iface = iface;
+    sim_event_init(&watch->tick, stall_tick);
+    ucs_list_add_tail(&stall_watches, &watch->link);
+    sim_net_set(&sim_world->net, &watch->tick,
+                sim_world->net.now_ns + UDP_STALL_TICK_NS);
+}
+
+void udp_stall_forget(struct udp_iface *iface)
+{
+    struct stall_watch *watch;
+
+    ucs_list_for_each (watch, &stall_watches, link) {
+        if (watch->iface == iface) {
+            sim_net_unset(&sim_world->net, &watch->tick);
+            ucs_list_remove(&watch->link);
+            free(watch);
+            return;
+        }
+    }
+}
