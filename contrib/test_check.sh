@@ -54,6 +54,21 @@ echo '3 passed, 0 failed, 1 skipped' >one.log; echo ':test-result: PASS' >one.tr
 echo '2 passed, 0 failed' >two.log; echo ':test-result: PASS' >two.trs
 echo 'no such line' >three.log; echo ':test-result: PASS' >three.trs
 TESTS
+grep -q skipped "$work/out" && { echo "FAIL  skips__none"; failed=$((failed + 1)); }
+expect skips__do_not_count 0 '4 passed, 0 failed' release <<'TESTS'
+printf '%s\n' 'skip  a.b/c: no room' 'skip net: all - no room' \
+    'skip  a.d: no room' '3 passed, 0 failed, 3 skipped' >one.log
+echo ':test-result: PASS' >one.trs
+TESTS
+if grep -q '^ *skipped 2: no room$' "$work/out" &&
+    grep -q '^ *skipped 1: all - no room$' "$work/out"; then
+    echo "ok    skips__reasons_are_said"
+    passed=$((passed + 1))
+else
+    echo "FAIL  skips__reasons_are_said"
+    sed 's/^/  | /' "$work/out"
+    failed=$((failed + 1))
+fi
 expect count__failed_test 1 '4 passed, 1 failed' release <<'TESTS'
 echo '3 passed, 1 failed, 0 skipped' >one.log; echo ':test-result: FAIL' >one.trs
 exit 1

@@ -93,6 +93,11 @@ enum perf_job_kind {
     PERF_JOB_LINE, /* raw cache-line ping-pong */
     PERF_JOB_RING, /* raw ring of cache lines */
     PERF_JOB_IDLE, /* the server waits for one late message */
+    PERF_JOB_UDP_PING, /* from here on: raw sockets, perf_sockets.h */
+    PERF_JOB_TCP_PING,
+    PERF_JOB_UDP_STREAM,
+    PERF_JOB_UDP_SEGMENTS,
+    PERF_JOB_TCP_STREAM,
     PERF_JOB_KIND_COUNT,
 };
 
@@ -114,6 +119,14 @@ struct perf_result {
     uint64_t cpu_ns; /* of this process, during wall_ns */
 };
 
+/* Bare sockets that a row is compared with. */
+enum perf_raw {
+    PERF_RAW_UDP,
+    PERF_RAW_SEGMENTS, /* UDP, cut by the kernel */
+    PERF_RAW_TCP,
+    PERF_RAW_COUNT,
+};
+
 /* One line of the output. Values in the unit of perf_test_unit(). */
 struct perf_stats {
     double median;
@@ -133,6 +146,7 @@ struct perf_row {
     struct perf_stats value;
     double            limit;       /* median; 0: none */
     double            limit_best;  /* of all trials */
+    double            raw[PERF_RAW_COUNT]; /* medians; 0: none */
     double            cpu_percent; /* client, median */
 };
 
@@ -156,6 +170,7 @@ void perf_sizes_default(struct perf_sizes *sizes);
 const char *perf_test_name(enum perf_test test);  /* "lat" */
 const char *perf_test_title(enum perf_test test); /* for people */
 const char *perf_test_unit(enum perf_test test);
+const char *perf_raw_name(enum perf_raw raw); /* "raw_udp" */
 /* "8", "64k", "1m"; into text[text_bytes]. */
 void perf_size_format(uint64_t bytes, char *text, size_t text_bytes);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tools/perf_job.c - check and do one side's half of a job. */
 #include "tools/perf_node.h"
+#include "tools/perf_sockets.h"
 #include "tools/tool.h"
 
 #include <string.h>
@@ -23,7 +24,8 @@ bool perf_job_is_valid(const struct perf_node *node, const struct perf_job *job)
     if (job->kind == PERF_JOB_VERIFY) {
         needs_bytes = job->window * (job->size_bytes + PERF_CANARY_BYTES);
     }
-    if (((job->kind == PERF_JOB_LINE) || (job->kind == PERF_JOB_RING)) &&
+    if (((job->kind == PERF_JOB_LINE) || (job->kind == PERF_JOB_RING) ||
+         (job->kind >= PERF_JOB_UDP_PING)) &&
         (node->limits == NULL)) {
         return false;
     }
@@ -43,6 +45,13 @@ static bool job_do(struct perf_node *node, const struct perf_job *job,
         return true;
     case PERF_JOB_RING:
         perf_limits_ring(node->limits, job->iterations, first);
+        return true;
+    case PERF_JOB_UDP_PING:
+    case PERF_JOB_TCP_PING:
+    case PERF_JOB_UDP_STREAM:
+    case PERF_JOB_UDP_SEGMENTS:
+    case PERF_JOB_TCP_STREAM:
+        perf_sockets_run(node, job, first);
         return true;
     case PERF_JOB_MEASURE:
     case PERF_JOB_IDLE:

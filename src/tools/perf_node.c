@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/perf_node.h"
+#include "tools/perf_sockets.h"
 
 #include "tools/tool.h"
 
@@ -178,6 +179,7 @@ void perf_node_close_eps(struct perf_node *node)
 
 void perf_node_close(struct perf_node *node)
 {
+    perf_sockets_close(node);
     if (node->address != NULL) {
         ucp_worker_release_address(node->worker, node->address);
     }

@@ -63,6 +63,18 @@ static void print_json_begin(const struct perf_report *report)
            report->cpus[0], report->cpus[1], (unsigned long long)report->seed);
 }
 
+static void print_csv_raw_head(void)
+{
+    unsigned raw;
+
+    for (raw = 0; raw < PERF_RAW_COUNT; raw++) {
+        const char *name = perf_raw_name((enum perf_raw)raw);
+
+        printf(",%s,%s_ratio", name, name);
+    }
+    putchar('\n');
+}
+
 void perf_print_begin(const struct perf_options *options,
                       const struct perf_report  *report)
 {
@@ -73,7 +85,8 @@ void perf_print_begin(const struct perf_options *options,
     if (options->csv) {
         printf("test,size_bytes,unit,median,min,p10,p90,max,repetitions,"
                "iterations,window,limit,ratio,verified_messages,cpu_percent,"
-               "seed,library_version,library\n");
+               "seed,library_version,library");
+        print_csv_raw_head();
         return;
     }
     printf("causeway perf %s on libucp %s (%s), ", tool_version(),
@@ -91,6 +104,11 @@ void perf_print_begin(const struct perf_options *options,
     fflush(stdout);
 }
 
+static double print_raw_ratio(const struct perf_row *row, unsigned raw)
+{
+    return row->raw[raw] > 0 ? row->value.median / row->raw[raw] : 0;
+}
+
 static double print_ratio(const struct perf_row *row)
 {
     return row->limit > 0 ? row->value.median / row->limit : 0;
@@ -99,6 +117,8 @@ static double print_ratio(const struct perf_row *row)
 static void print_csv_row(const struct perf_report *report,
                           const struct perf_row    *row)
 {
+    unsigned raw;
+
     printf("%s,%llu,%s,%.6g,%.6g,%.6g,%.6g,%.6g,%llu,%llu,%llu,",
            perf_test_name(row->test), (unsigned long long)row->size_bytes,
            perf_test_unit(row->test), row->value.median, row->value.min,
@@ -116,12 +136,21 @@ static void print_csv_row(const struct perf_report *report,
     print_csv_string(report->version);
     putchar(',');
     print_csv_string(report->library);
+    for (raw = 0; raw < PERF_RAW_COUNT; raw++) {
+        if (row->raw[raw] > 0) {
+            printf(",%.6g,%.4g", row->raw[raw], print_raw_ratio(row, raw));
+        } else {
+            printf(",,");
+        }
+    }
     putchar('\n');
 }
 
 static void print_json_row(const struct perf_report *report,
                            const struct perf_row    *row)
 {
+    unsigned raw;
+
     printf("%s\n  {\"test\": \"%s\", \"size_bytes\": %llu, \"unit\": \"%s\", "
            "\"median\": %.6g, \"min\": %.6g, \"p10\": %.6g, \"p90\": %.6g, "
            "\"max\": %.6g, \"repetitions\": %llu, \"iterations\": %llu, "
@@ -136,6 +165,14 @@ static void print_json_row(const struct perf_report *report,
     if (row->limit > 0) {
         printf(", \"limit\": %.6g, \"limit_best\": %.6g, \"ratio\": %.4g",
                row->limit, row->limit_best, print_ratio(row));
+    }
+    for (raw = 0; raw < PERF_RAW_COUNT; raw++) {
+        const char *name = perf_raw_name((enum perf_raw)raw);
+
+        if (row->raw[raw] > 0) {
+            printf(", \"%s\": %.6g, \"%s_ratio\": %.4g", name, row->raw[raw],
+                   name, print_raw_ratio(row, raw));
+        }
     }
     printf("}");
 }
@@ -173,6 +210,30 @@ static void print_number(double value)
     }
 }
 
+/* A line below the row: each bare socket, and how many times of it the row
+ * is. */
+static void print_table_raw(const struct perf_row *row)
+{
+    static const char *const titles[PERF_RAW_COUNT] = {
+        [PERF_RAW_UDP]      = "udp packets",
+        [PERF_RAW_SEGMENTS] = "udp segments",
+        [PERF_RAW_TCP]      = "tcp"};
+    const char *comma = "         raw:";
+    unsigned    raw;
+
+    for (raw = 0; raw < PERF_RAW_COUNT; raw++) {
+        if (row->raw[raw] > 0) {
+            printf("%s %s", comma, titles[raw]);
+            print_number(row->raw[raw]);
+            printf(" x %.2f", print_raw_ratio(row, raw));
+            comma = ",";
+        }
+    }
+    if (*comma == ',') {
+        printf("\n");
+    }
+}
+
 static void print_table_row(const struct perf_options *options,
                             const struct perf_report  *report,
                             const struct perf_row     *row)
@@ -202,6 +263,7 @@ static void print_table_row(const struct perf_options *options,
         printf(" %6.1f", row->cpu_percent);
     }
     printf("\n");
+    print_table_raw(row);
 }
 
 void perf_print_row(const struct perf_options *options,
@@ -229,7 +291,9 @@ static void print_table_end(const struct perf_options *options,
     if (options->limits) {
         printf("\nlimit: latency, a cache line from core to core (and one "
                "memcpy if larger);\n       bandwidth, memcpy; rate, a bare "
-               "ring. Same run, same cores.\n");
+               "ring. Raw: bare\n       sockets on loopback; udp in packets "
+               "of 1472 bytes, one a call or in segments\n       (UDP_SEGMENT, "
+               "UDP_GRO). Same run, same cores.\n");
     }
 }
 

@@ -2,6 +2,7 @@
 /* tools/perf_rows.c - one row: warm up, find the number of iterations, repeat,
  * and between the repetitions measure what the machine could do. */
 #include "tools/perf_client.h"
+#include "tools/perf_sockets.h"
 #include "tools/tool.h"
 
 #include <stdlib.h>
@@ -213,6 +214,7 @@ struct rows_samples {
     double *value;
     double *limit;
     double *cpu_percent;
+    double *raw; /* [repeat][PERF_RAW_COUNT] */
 };
 
 /* One repetition, in pieces that grow from a 64th to a half of it: a machine
@@ -262,11 +264,29 @@ static bool rows_repeat(struct perf_client *client, struct perf_row *row,
         samples->cpu_percent[job.turn] =
             100.0 * (double)mine.cpu_ns / ((double)mine.wall_ns + 1);
         if ((client->limits_fd >= 0) &&
-            !rows_limit_trial(client, row, &samples->limit[job.turn])) {
+            (!rows_limit_trial(client, row, &samples->limit[job.turn]) ||
+             !perf_socket_rows_trial(client, row,
+                                     samples->raw +
+                                         job.turn * PERF_RAW_COUNT))) {
             return false;
         }
     }
     return true;
+}
+
+static void rows_set_raw(struct perf_row *row, const struct rows_samples *all,
+                         uint64_t repeat)
+{
+    unsigned raw;
+    uint64_t turn;
+
+    for (raw = 0; raw < PERF_RAW_COUNT; raw++) {
+        for (turn = 0; turn < repeat; turn++) {
+            /* The limits are done with: their place is free. */
+            all->limit[turn] = all->raw[turn * PERF_RAW_COUNT + raw];
+        }
+        row->raw[raw] = perf_stats_of(all->limit, repeat).median;
+    }
 }
 
 /* Is less better? */
@@ -278,9 +298,10 @@ static bool rows_is_time(enum perf_test test)
 bool perf_row_measure(struct perf_client *client, struct perf_row *row)
 {
     uint64_t            repeat  = client->options->repeat;
-    double             *memory  = tool_calloc(3 * repeat, sizeof(*memory));
+    double             *memory  = tool_calloc((3 + PERF_RAW_COUNT) * repeat,
+                                              sizeof(*memory));
     struct rows_samples samples = {memory, memory + repeat,
-                                   memory + 2 * repeat};
+                                   memory + 2 * repeat, memory + 3 * repeat};
     struct perf_stats   limit;
     bool                ok;
 
@@ -293,6 +314,7 @@ bool perf_row_measure(struct perf_client *client, struct perf_row *row)
         row->limit       = limit.median;
         row->limit_best  = rows_is_time(row->test) ? limit.min : limit.max;
         row->cpu_percent = perf_stats_of(samples.cpu_percent, repeat).median;
+        rows_set_raw(row, &samples, repeat);
     }
     free(memory);
     return ok;

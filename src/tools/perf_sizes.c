@@ -32,6 +32,16 @@ const char *perf_test_title(enum perf_test test)
     return perf_test_texts[test].title;
 }
 
+const char *perf_raw_name(enum perf_raw raw)
+{
+    static const char *const names[PERF_RAW_COUNT] = {
+        [PERF_RAW_UDP]      = "raw_udp",
+        [PERF_RAW_SEGMENTS] = "raw_udp_segments",
+        [PERF_RAW_TCP]      = "raw_tcp"};
+
+    return names[raw];
+}
+
 const char *perf_test_unit(enum perf_test test)
 {
     return perf_test_texts[test].unit;

@@ -199,6 +199,52 @@ static void advice(void)
     must(ucp_mem_unmap(node.context, mem), "unmap");
 }
 
+/* What is not asked for stays as it is; bits that are not known are not
+ * looked at. */
+static void questions(void)
+{
+    ucp_mem_map_params_t params = params_of(ADDRESS | LENGTH, buffer, BYTES, 0);
+    ucp_mem_attr_t attr = {.address = buffer + 1, .length = 7, .mem_type = 1};
+    ucp_mem_h      mem;
+
+    must(ucp_mem_map(node.context, &params, &mem), "map");
+    fact_status("query.nothing", ucp_mem_query(mem, &attr));
+    fact("query.nothing.left", "address %d length %zu type %d",
+         attr.address == buffer + 1, attr.length, attr.mem_type);
+    attr.field_mask = UCP_MEM_ATTR_FIELD_LENGTH | (1ull << 40);
+    fact_status("query.unknown_bit", ucp_mem_query(mem, &attr));
+    fact("query.unknown_bit.left", "address %d enough %d type %d",
+         attr.address == buffer + 1, attr.length >= BYTES, attr.mem_type);
+    must(ucp_mem_unmap(node.context, mem), "unmap");
+}
+
+/* A key is the same each time, and bytes that the owner need not keep: it is
+ * taken when the handle is gone, too. */
+static void keys(const char *name, size_t length)
+{
+    ucp_mem_map_params_t params =
+        params_of(ADDRESS | LENGTH, buffer, length, 0);
+    char       key[80];
+    ucp_rkey_h rkey;
+    ucp_mem_h  mem;
+    void      *bytes[2];
+    size_t     sizes[2];
+
+    must(ucp_mem_map(node.context, &params, &mem), "map");
+    for (int i = 0; i < 2; ++i) {
+        must(ucp_rkey_pack(node.context, mem, &bytes[i], &sizes[i]), "pack");
+    }
+    snprintf(key, sizeof(key), "key.%s.again", name);
+    fact(key, "same %d",
+         (sizes[0] == sizes[1]) && (memcmp(bytes[0], bytes[1], sizes[0]) == 0));
+    must(ucp_mem_unmap(node.context, mem), "unmap");
+    snprintf(key, sizeof(key), "key.%s.after_unmap", name);
+    fact_status(key, ucp_ep_rkey_unpack(node.ep, bytes[0], &rkey));
+    ucp_rkey_destroy(rkey);
+    ucp_rkey_buffer_release(bytes[0]);
+    ucp_rkey_buffer_release(bytes[1]);
+}
+
 /* Memory of the user in another place, memory of the library in the same
  * process: what a pointer to it says. */
 static void pointers(void)
@@ -231,6 +277,9 @@ int main(void)
     types();
     overlapping();
     advice();
+    questions();
+    keys("user", BYTES);
+    keys("nothing", 0);
     pointers();
     ucp_ep_destroy(node.ep);
     node_close(&node);

@@ -31,6 +31,11 @@ def check(rows):
         ratio = number(row, "median") / number(row, "limit")
         assert abs(number(row, "ratio") / ratio - 1) < 0.01
         number(row, "cpu_percent")
+        for raw in ("raw_udp", "raw_tcp"):
+            ratio = number(row, "median") / number(row, raw)
+            assert abs(number(row, raw + "_ratio") / ratio - 1) < 0.01, raw
+        # 8 and 1024 bytes fit in a packet: there is nothing to cut.
+        assert not row.get("raw_udp_segments")
 
 
 def main():

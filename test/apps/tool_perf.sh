@@ -22,6 +22,7 @@ perf --sizes 0-4m --test lat,bw --verify --window 7 --repeat 1
 expect "checked data, all sizes" 0 out '^ +4m '
 perf --sizes 8,1k --test lat,bw,rate --limits
 expect "limits and ratios" 0 out 'limit +x limit'
+expect "raw sockets beside them" 0 out 'raw: udp .* x [0-9.]+, tcp .* x'
 perf --sizes 8 --test lat --cpus none
 expect "not pinned" 0 out 'not pinned'
 perf --sizes 8,256k --test lat,bw --sleep wait --verify

@@ -53,7 +53,7 @@ static void made(struct tape *tape)
     view.key_count = tape_u8(tape) % MADE_KEY_MAX;
     for (unsigned i = 0; i < view.key_count; ++i) {
         memset(view.keys[i].transport, 'a', tape_u8(tape) % UCT_NAME_BYTES_MAX);
-        view.keys[i].ordinal    = tape_u8(tape);
+        view.keys[i].domain     = tape_u8(tape);
         view.keys[i].bytes      = bytes;
         view.keys[i].size_bytes = tape_u8(tape) % UCT_RKEY_BYTES_MAX;
     }

@@ -2,8 +2,10 @@
 /* area.c - memory that comes and goes at the same addresses. */
 #include "ucp/area.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "ucm/api/ucm.h"
@@ -97,10 +99,85 @@ void area_remap(unsigned page, unsigned count, enum area_way way)
     change(start, length, way);
 }
 
+/* ---- malloc ---- */
+
+enum { HEAP_RANGE_COUNT = 64, HEAP_BYTES_MIN = 256 << 10 };
+
+/* Ranges that malloc gave, and how often each was freed. */
+struct heap_range {
+    uintptr_t start;
+    uintptr_t end;
+    uint64_t  generation;
+};
+
+static struct heap_range heap_ranges[HEAP_RANGE_COUNT];
+
+/* The range's entry, or a free one. */
+static struct heap_range *heap_find(uintptr_t start, uintptr_t end)
+{
+    struct heap_range *range = heap_ranges;
+
+    while ((range->end != 0) &&
+           ((range->start != start) || (range->end != end))) {
+        ++range;
+        ucs_check(range < heap_ranges + HEAP_RANGE_COUNT);
+    }
+    return range;
+}
+
+uint8_t *area_malloc(size_t bytes)
+{
+    uint8_t *memory;
+
+    ucs_check(bytes >= HEAP_BYTES_MIN);
+    (void)mallopt(M_MMAP_THRESHOLD, HEAP_BYTES_MIN / 2); /* and it stays */
+    memory = malloc(bytes);
+    ucs_check(memory != NULL);
+    return memory;
+}
+
+void area_free(uint8_t *memory)
+{
+    uintptr_t mask  = AREA_PAGE_BYTES - 1;
+    uintptr_t start = (uintptr_t)memory & ~mask;
+    uintptr_t end =
+        ((uintptr_t)memory + malloc_usable_size(memory) + mask) & ~mask;
+    struct heap_range *range = heap_find(start, end);
+
+    range->start = start;
+    range->end   = end;
+    ++range->generation;
+    if (area_tells) {
+        ucm_vm_munmap((void *)start, end - start);
+    }
+    free(memory);
+}
+
+static uint64_t heap_generation(uintptr_t address, size_t length)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < HEAP_RANGE_COUNT; ++i) {
+        if ((heap_ranges[i].start < address + length) &&
+            (heap_ranges[i].end > address)) {
+            sum += heap_ranges[i].generation;
+        }
+    }
+    return sum;
+}
+
+uint64_t area_generation_noisy(const void *address, size_t length)
+{
+    static unsigned turn;
+
+    area_remap(AREA_PAGE_COUNT - 1 - ++turn % 8, 1, AREA_DONTNEED);
+    return area_generation(address, length);
+}
+
 uint64_t area_generation(const void *address, size_t length)
 {
     uintptr_t offset = (uintptr_t)address - (uintptr_t)area;
-    uint64_t  sum    = 0;
+    uint64_t  sum    = heap_generation((uintptr_t)address, length);
 
     for (uintptr_t page = offset / AREA_PAGE_BYTES;
          (page < AREA_PAGE_COUNT) &&

@@ -37,6 +37,11 @@ void area_remap(unsigned page, unsigned count, enum area_way way);
 /* The runtime says no more what it promised to say: what must not happen. */
 void area_forget_to_tell(void);
 
+/* malloc and free of so many bytes, in pages of their own, that the runtime
+ * reports as those in munmap. */
+uint8_t *area_malloc(size_t bytes);
+void     area_free(uint8_t *memory);
+
 /* A thread that remaps what it is given, in slots of so many pages; between,
  * it reports more of its own memory, the last pages, than is remembered.
  * give:  the slot is the thread's.
@@ -46,7 +51,9 @@ void area_thread_give(unsigned slot);
 void area_thread_wait(unsigned slot);
 void area_thread_stop(void);
 
-/* For mock_setup.generation. */
+/* For mock_setup.generation. The second form also remaps and tells, the last
+ * pages: what an allocator does that is called inside the library. */
 uint64_t area_generation(const void *address, size_t length);
+uint64_t area_generation_noisy(const void *address, size_t length);
 
 #endif

@@ -16,8 +16,8 @@ static size_t address_sample(uint8_t *bytes, size_t size_bytes)
                      .secret      = "fifteen letters",
                      .name        = "a worker",
                      .entry_count = 2,
-                     .entries     = {{"red", entry_bytes, sizeof(entry_bytes)},
-                                     {"green", entry_bytes, 0}},
+                     .entries     = {{"red", 0, entry_bytes, sizeof(entry_bytes)},
+                                     {"green", 3, entry_bytes, 0}},
     };
 
     return ucp_address_encode(&view, bytes, size_bytes);
@@ -42,7 +42,9 @@ static void decode__gives_back_what_was_encoded(const struct test_param *param)
     ck_assert_str_eq(view.entries[0].transport, "red");
     ck_assert_uint_eq(view.entries[0].size_bytes, 7);
     ck_assert_uint_eq(view.entries[0].bytes[6], 7);
+    ck_assert_uint_eq(view.entries[0].domain, 0);
     ck_assert_str_eq(view.entries[1].transport, "green");
+    ck_assert_uint_eq(view.entries[1].domain, 3);
     ck_assert_uint_eq(view.entries[1].size_bytes, 0);
 }
 
@@ -139,7 +141,7 @@ static void decode__names_another_version(const struct test_param *param)
     ck_assert_int_eq(ucp_address_decode(bytes, UCP_ADDRESS_HEAD_BYTES, &view,
                                         reason),
                      UCS_ERR_INVALID_ADDR);
-    ck_assert_ptr_nonnull(strstr(reason, "version 3"));
+    ck_assert_ptr_nonnull(strstr(reason, "version 4"));
     ck_assert_ptr_nonnull(strstr(reason, "same release"));
 }
 

@@ -83,21 +83,26 @@ static uint64_t fragment_bytes(void)
     return ucs_counter_get(&pair.workers[0]->counts[UCP_COUNT_FRAGMENT_OUT]);
 }
 
-/* One message between the pages of S and those of R; its bytes are right. */
-static void transfer_bytes(unsigned from, unsigned to, size_t bytes)
+/* One message from there at S to there at R; its bytes are right. */
+static void transfer_memory(uint8_t *from, uint8_t *to, size_t bytes)
 {
     static unsigned seed;
     void           *send, *receive;
 
     ++seed;
-    pattern_fill(area_page(from), bytes, seed);
-    memset(area_page(to), 0, bytes);
-    receive = pair_receive(&pair, 1, area_page(to), bytes, TAG);
-    send    = pair_send(&pair, 0, area_page(from), bytes, TAG);
+    pattern_fill(from, bytes, seed);
+    memset(to, 0, bytes);
+    receive = pair_receive(&pair, 1, to, bytes, TAG);
+    send    = pair_send(&pair, 0, from, bytes, TAG);
     ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
     ck_assert_int_eq(pair_wait(&pair, send), UCS_OK);
-    pattern_check(area_page(to), bytes, seed);
+    pattern_check(to, bytes, seed);
     ck_assert_str_eq(mock->bad(), "");
+}
+
+static void transfer_bytes(unsigned from, unsigned to, size_t bytes)
+{
+    transfer_memory(area_page(from), area_page(to), bytes);
 }
 
 static void transfer(unsigned from, unsigned to)
@@ -246,6 +251,48 @@ static void reported__memory_comes_again(const struct test_param *param)
     memory_comes_again(param, true);
 }
 
+/* Buffers from malloc, freed, and given again at the same address. */
+static void reported__malloc_gives_it_again(const struct test_param *param)
+{
+    enum { BUFFER_BYTES = 300000, ROUNDS = 30 };
+    unsigned same = 0;
+
+    open_pair(param, true);
+    for (unsigned i = 0; i < ROUNDS; ++i) {
+        size_t   bytes = BUFFER_BYTES + (i % 3) * AREA_PAGE_BYTES;
+        uint8_t *from  = area_malloc(bytes);
+        uint8_t *to    = area_malloc(bytes);
+
+        same += (area_generation(from, bytes) > 0);
+        transfer_memory(from, to, bytes);
+        transfer_memory(from, to, bytes);
+        area_free(from);
+        area_free(to);
+    }
+    (void)same;
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    ck_assert_uint_gt(same, 0); /* else it shows nothing */
+#endif
+    ck_assert_uint_ge(count(0, UCP_REG_COUNT_HITS), ROUNDS);
+    close_pair();
+}
+
+/* An allocator inside the library unmaps and tells: while memory is
+ * registered, and while operations are given to the transport. */
+static void reported__inside_the_library(const struct test_param *param)
+{
+    open_pair(param, true);
+    mock->setup->generation = area_generation_noisy;
+    for (unsigned i = 0; i < 300; ++i) {
+        transfer(0, PAGES);
+        if (i % 16 == 0) {
+            area_remap(0, 2 * PAGES, AREA_MMAP);
+        }
+    }
+    ck_assert_uint_gt(count(0, UCP_REG_COUNT_HITS), 0);
+    close_pair();
+}
+
 /* A runtime that promises to tell and does not: the mock finds it out. So
  * these tests can fail. */
 static void reported__by_a_liar(const struct test_param *param)
@@ -351,8 +398,6 @@ static void limits__of_the_device(const struct test_param *param)
     close_pair();
 }
 
-/* ---- any order ---- */
-
 enum { SLOT_COUNT = 12, SLOT_PAGES = 32 };
 
 static void soak(const struct test_param *param, bool is_reported)
@@ -437,6 +482,8 @@ static const struct test_case registration_cases[] = {
     TEST(mapped__comes_again),
     TEST(plain__memory_comes_again),
     TEST(reported__memory_comes_again),
+    TEST(reported__malloc_gives_it_again),
+    TEST(reported__inside_the_library),
     TEST(reported__by_a_liar),
     TEST(reported__under_a_message),
     TEST(limits__of_what_is_kept),

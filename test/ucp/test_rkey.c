@@ -71,7 +71,7 @@ static ucs_status_t put(ucp_rkey_h rkey, uint64_t address, size_t length)
 {
     static const char      data[BYTES];
     struct uct_ep         *ep  = pair.eps[0]->message_ep;
-    const struct uct_rkey *key = ucp_rkey_for(rkey, ep->iface->md);
+    const struct uct_rkey *key = ucp_rkey_for(rkey, pair.eps[0], 0);
 
     return ep->transport->put_short(ep, data, length, address, key, 0);
 }
@@ -80,7 +80,7 @@ static ucs_status_t get(ucp_rkey_h rkey, uint64_t address, size_t length)
 {
     static char            data[BYTES];
     struct uct_ep         *ep  = pair.eps[0]->message_ep;
-    const struct uct_rkey *key = ucp_rkey_for(rkey, ep->iface->md);
+    const struct uct_rkey *key = ucp_rkey_for(rkey, pair.eps[0], 0);
 
     return ep->transport->get_bcopy(ep, data, length, address, key, NULL, 0);
 }
@@ -258,7 +258,7 @@ static void rkey__compare(const struct test_param *param)
     unmap(b);
 }
 
-/* Without EXPORT it is the same as ucp_rkey_pack; with it, not yet. */
+/* Without EXPORT it is the same as ucp_rkey_pack; with it, not to be had. */
 static void rkey__memh_pack(const struct test_param *param)
 {
     ucp_memh_pack_params_t params = {.field_mask =
@@ -313,7 +313,7 @@ static void rkey__of_another_context(const struct test_param *param)
     ck_assert_int_eq(ucp_rkey_ptr(rkey, (uintptr_t)memory, &pointer),
                      UCS_ERR_UNREACHABLE);
     ep  = two.eps[0]->message_ep;
-    key = ucp_rkey_for(rkey, ep->iface->md);
+    key = ucp_rkey_for(rkey, two.eps[0], 0);
     do {
         pair_progress(&two);
         status = ep->transport->get_bcopy(ep, data, 100, (uintptr_t)memory, key,
@@ -331,6 +331,57 @@ static void rkey__of_another_context(const struct test_param *param)
     pair_close(&two);
 }
 
+/* ---- stale, forged, damaged ---- */
+
+/* A key of memory that was mapped, unmapped and mapped again is not that of
+ * the new handle: its transport's name is another. */
+static void rkey__stale(const struct test_param *param)
+{
+    ucp_mem_h  old      = map(memory, BYTES, UCP_MEM_MAP_PROT_REMOTE_WRITE);
+    ucp_rkey_h old_rkey = key_of(old), rkey;
+    ucp_mem_h  mem;
+
+    (void)param;
+    unmap(old);
+    mem  = map(memory, BYTES, UCP_MEM_MAP_PROT_REMOTE_WRITE);
+    rkey = key_of(mem);
+    ck_assert_int_eq(put(old_rkey, (uintptr_t)memory, 8), UCS_ERR_INVALID_ADDR);
+    ck_assert_int_eq(put(rkey, (uintptr_t)memory, 8), UCS_OK);
+    ucp_rkey_destroy(old_rkey);
+    ucp_rkey_destroy(rkey);
+    unmap(mem);
+}
+
+/* A liar mends head and checksum after each bit that he flips in self's key:
+ * no such key opens anything. */
+static void rkey__forged(const struct test_param *param)
+{
+    ucp_mem_h mem = map(memory, BYTES, UCP_MEM_MAP_PROT_REMOTE_WRITE);
+    uint8_t   bytes[UCP_RKEY_BYTES_MAX], key[UCT_RKEY_BYTES_MAX];
+    char      reason[UCT_REASON_BYTES_MAX];
+    struct ucp_rkey_view view;
+    ucp_rkey_h           rkey;
+
+    (void)param;
+    ck_assert_int_eq(
+        ucp_rkey_decode(bytes, ucp_rkey_write(mem, bytes), &view, reason),
+        UCS_OK);
+    ck_assert_uint_eq(view.key_count, 1);
+    memcpy(key, view.keys[0].bytes, view.keys[0].size_bytes);
+    view.keys[0].bytes = key;
+    for (size_t bit = 0; bit < 8 * view.keys[0].size_bytes; ++bit) {
+        key[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        (void)ucp_rkey_encode(&view, bytes);
+        if (ucp_ep_rkey_unpack(pair.eps[0], bytes, &rkey) == UCS_OK) {
+            ck_assert_int_eq(put(rkey, (uintptr_t)memory, 8),
+                             UCS_ERR_INVALID_ADDR);
+            ucp_rkey_destroy(rkey);
+        }
+        key[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+    }
+    unmap(mem);
+}
+
 static const struct test_case rkey_cases[] = {
     TEST(rkey__bounds),
     TEST(rkey__rights),
@@ -342,6 +393,8 @@ static const struct test_case rkey_cases[] = {
     TEST(rkey__compare),
     TEST(rkey__memh_pack),
     TEST(rkey__of_another_context),
+    TEST(rkey__stale),
+    TEST(rkey__forged),
     {0},
 };
 

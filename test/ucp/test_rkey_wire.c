@@ -23,7 +23,7 @@ static struct ucp_rkey_view view_of(unsigned key_count)
     for (unsigned i = 0; i < key_count; ++i) {
         snprintf(view.keys[i].transport, UCT_NAME_BYTES_MAX, "%s",
                  names[i % UCS_ARRAY_COUNT(names)]);
-        view.keys[i].ordinal    = (uint8_t)i;
+        view.keys[i].domain     = (uint8_t)i;
         view.keys[i].bytes      = key_bytes;
         view.keys[i].size_bytes = (i * 7) % 20;
     }
@@ -64,7 +64,7 @@ static void rkey_wire__round_trip(const struct test_param *param)
         ck_assert_uint_eq(read.key_count, count);
         for (unsigned i = 0; i < count; ++i) {
             ck_assert_str_eq(read.keys[i].transport, view.keys[i].transport);
-            ck_assert_uint_eq(read.keys[i].ordinal, i);
+            ck_assert_uint_eq(read.keys[i].domain, i);
             ck_assert_uint_eq(read.keys[i].size_bytes, view.keys[i].size_bytes);
             ck_assert_int_eq(
                 memcmp(read.keys[i].bytes, key_bytes, read.keys[i].size_bytes),

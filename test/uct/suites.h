@@ -52,9 +52,12 @@ extern const struct test_suite udp_congestion_suite;
 extern const struct test_suite udp_address_suite;
 extern const struct test_suite udp_region_suite;
 extern const struct test_suite udp_crypt_suite;
+extern const struct test_suite udp_devices_suite;
 extern const struct test_suite udp_io_suite;
 extern const struct test_suite udp_io_receive_suite;
+extern const struct test_suite udp_io_route_suite;
 extern const struct test_suite udp_io_send_suite;
+extern const struct test_suite udp_route_suite;
 extern const struct test_suite udp_socket_suite;
 
 #endif

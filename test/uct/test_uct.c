@@ -57,9 +57,12 @@ int main(int argc, char **argv)
                                                       &udp_address_suite,
                                                       &udp_region_suite,
                                                       &udp_crypt_suite,
+                                                      &udp_devices_suite,
                                                       &udp_io_suite,
                                                       &udp_io_receive_suite,
+                                                      &udp_io_route_suite,
                                                       &udp_io_send_suite,
+                                                      &udp_route_suite,
                                                       &udp_socket_suite,
 #endif
                                                       NULL};

@@ -170,6 +170,20 @@ ucs_status_t ucp_context_create(const struct ucp_config          *config,
     return UCS_OK;
 }
 
+uint8_t ucp_context_domain_ordinal(const struct ucp_context *context,
+                                   const struct uct_md      *md)
+{
+    uint8_t ordinal = 0;
+
+    for (unsigned i = 0; context->resources[i].md != md; ++i) {
+        ucs_assert(i < context->resource_count);
+        if (context->resources[i].md->transport == md->transport) {
+            ++ordinal;
+        }
+    }
+    return ordinal;
+}
+
 void ucp_context_destroy(struct ucp_context *context)
 {
     ucp_mem_destroy_all(context);

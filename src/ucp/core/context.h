@@ -62,6 +62,11 @@ ucp_context_create(const struct ucp_config          *config,
                    const struct ucp_context_options *options,
                    struct ucp_context              **context_p);
 
+/* That domain is the how-manieth of its transport? So a peer names it, in
+ * addresses and keys. */
+uint8_t ucp_context_domain_ordinal(const struct ucp_context *context,
+                                   const struct uct_md      *md);
+
 /* All workers are gone. */
 void ucp_context_destroy(struct ucp_context *context);
 

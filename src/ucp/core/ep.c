@@ -54,6 +54,7 @@ static ucs_status_t ep_open_lane(struct ucp_ep                *ep,
     };
     ucs_status_t status;
 
+    lane->peer_domain = choice->entry->domain;
     lane->peer_name =
         ucp_lane_name(choice->entry->transport, choice->entry->bytes,
                       choice->entry->size_bytes);

@@ -90,11 +90,13 @@ struct ucp_eager_partial {
 
 /* One lane of one endpoint.
  * peer_name     ucp_worker_iface.name of the interface at its other end
+ * peer_domain   which of the peer's domains that interface belongs to
  * is_announced, is_used  a rail: the peer knows whose it is, and that it counts
  */
 struct ucp_ep_lane {
     struct uct_ep *uct_ep;
     uint32_t       peer_name;
+    uint8_t        peer_domain;
     bool           is_announced;
     bool           is_used;
 };

@@ -10,21 +10,6 @@
 
 /* ---- Of our memory ---- */
 
-/* This domain is the owner's how-manieth of its transport? */
-static uint8_t md_ordinal(const struct ucp_context *context, unsigned index)
-{
-    const struct uct_transport *transport =
-        context->resources[index].md->transport;
-    uint8_t ordinal = 0;
-
-    for (unsigned i = 0; i < index; ++i) {
-        if (context->resources[i].md->transport == transport) {
-            ++ordinal;
-        }
-    }
-    return ordinal;
-}
-
 size_t ucp_rkey_write(const struct ucp_mem *mem, uint8_t *bytes)
 {
     const struct ucp_context *context = mem->context;
@@ -40,7 +25,8 @@ size_t ucp_rkey_write(const struct ucp_mem *mem, uint8_t *bytes)
             continue;
         }
         key->bytes   = keys[view.key_count];
-        key->ordinal = md_ordinal(context, i);
+        key->domain =
+            ucp_context_domain_ordinal(context, context->resources[i].md);
         key->size_bytes =
             transport->rkey_pack(mem->regs[i]->mem, keys[view.key_count]);
         memcpy(key->transport, transport->name, strlen(transport->name) + 1);
@@ -51,27 +37,16 @@ size_t ucp_rkey_write(const struct ucp_mem *mem, uint8_t *bytes)
 
 /* ---- Of a peer's ---- */
 
-/* May operations of this endpoint use that domain? */
-static bool ep_uses_md(const struct ucp_ep *ep, const struct uct_md *md)
-{
-    for (unsigned i = 0; i < ucp_ep_lane_count(ep); ++i) {
-        const struct uct_ep *lane = ep->lanes[i].uct_ep;
-
-        if ((lane != NULL) && (lane->iface->md == md)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void rkey_add(struct ucp_rkey *rkey, struct uct_md *md,
-                     const struct ucp_rkey_wire_key *key)
+                     const struct ucp_rkey_wire_key *wire)
 {
-    ucs_status_t status;
+    struct ucp_rkey_key *key = &rkey->keys[rkey->key_count];
+    ucs_status_t         status;
 
-    status = md->transport->rkey_unpack(md, key->bytes, key->size_bytes,
-                                        &rkey->keys[rkey->key_count]);
+    status = md->transport->rkey_unpack(md, wire->bytes, wire->size_bytes,
+                                        &key->uct);
     if (status == UCS_OK) {
+        key->domain = wire->domain;
         ++rkey->key_count;
     } else {
         ucs_debug("%s/%s does not take a remote key: %s", md->transport->name,
@@ -79,25 +54,37 @@ static void rkey_add(struct ucp_rkey *rkey, struct uct_md *md,
     }
 }
 
-/* Take the first of the peer's keys that each domain understands. Which of
- * the peer's devices a lane leads to is not in its address yet, so of several
- * only the first is used. */
+/* The key among the peer's of the domain that a lane leads to, or NULL. */
+static const struct ucp_rkey_wire_key *
+rkey_find(const struct ucp_rkey_view *view, const struct ucp_ep_lane *lane)
+{
+    const struct uct_md *md = lane->uct_ep->iface->md;
+
+    for (unsigned k = 0; k < view->key_count; ++k) {
+        if ((strcmp(view->keys[k].transport, md->transport->name) == 0) &&
+            (view->keys[k].domain == lane->peer_domain)) {
+            return &view->keys[k];
+        }
+    }
+    return NULL;
+}
+
+/* Take for each lane the key of the domain at its other end. */
 static void rkey_add_all(struct ucp_rkey *rkey, const struct ucp_ep *ep,
                          const struct ucp_rkey_view *view)
 {
-    const struct ucp_context *context = rkey->context;
+    for (unsigned i = 0; i < ucp_ep_lane_count(ep); ++i) {
+        const struct ucp_ep_lane       *lane = &ep->lanes[i];
+        const struct ucp_rkey_wire_key *wire;
 
-    for (unsigned i = 0; i < context->resource_count; ++i) {
-        struct uct_md *md = context->resources[i].md;
-
-        if (!ep_uses_md(ep, md) || (md->transport->rkey_unpack == NULL)) {
+        if ((lane->uct_ep == NULL) ||
+            (lane->uct_ep->iface->md->transport->rkey_unpack == NULL) ||
+            (ucp_rkey_for(rkey, ep, i) != NULL)) {
             continue;
         }
-        for (unsigned k = 0; k < view->key_count; ++k) {
-            if ((strcmp(view->keys[k].transport, md->transport->name) == 0) &&
-                (ucp_rkey_for(rkey, md) == NULL)) {
-                rkey_add(rkey, md, &view->keys[k]);
-            }
+        wire = rkey_find(view, lane);
+        if (wire != NULL) {
+            rkey_add(rkey, lane->uct_ep->iface->md, wire);
         }
     }
 }
@@ -116,8 +103,8 @@ ucs_status_t ucp_rkey_open(struct ucp_ep *ep, const uint8_t *bytes,
         ucs_error("ucp_ep_rkey_unpack: %s", reason);
         return status;
     }
-    rkey = (struct ucp_rkey *)malloc(sizeof(*rkey) + context->resource_count *
-                                                         sizeof(rkey->keys[0]));
+    rkey = (struct ucp_rkey *)malloc(
+        sizeof(*rkey) + UCP_LANE_COUNT_MAX * sizeof(rkey->keys[0]));
     if (rkey == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
@@ -138,17 +125,20 @@ ucs_status_t ucp_rkey_open(struct ucp_ep *ep, const uint8_t *bytes,
 void ucp_rkey_close(struct ucp_rkey *rkey)
 {
     for (unsigned i = 0; i < rkey->key_count; ++i) {
-        rkey->keys[i]->md->transport->rkey_release(rkey->keys[i]);
+        rkey->keys[i].uct->md->transport->rkey_release(rkey->keys[i].uct);
     }
     free(rkey);
 }
 
 const struct uct_rkey *ucp_rkey_for(const struct ucp_rkey *rkey,
-                                    const struct uct_md   *md)
+                                    const struct ucp_ep *ep, unsigned lane)
 {
+    const struct ucp_ep_lane *ours = &ep->lanes[lane];
+
     for (unsigned i = 0; i < rkey->key_count; ++i) {
-        if (rkey->keys[i]->md == md) {
-            return rkey->keys[i];
+        if ((rkey->keys[i].uct->md == ours->uct_ep->iface->md) &&
+            (rkey->keys[i].domain == ours->peer_domain)) {
+            return rkey->keys[i].uct;
         }
     }
     return NULL;

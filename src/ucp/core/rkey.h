@@ -2,8 +2,8 @@
 /* ucp/core/rkey.h - the right to reach a peer's memory.
  *
  *   owner:  handle --> bytes (core/rkey_wire.h): one key per domain
- *   user:   bytes + endpoint --> struct ucp_rkey: the keys that the domains
- *           of this endpoint's lanes understand
+ *   user:   bytes + endpoint --> struct ucp_rkey: for each lane the key of
+ *           the owner's domain that it leads to
  *
  * A key is good with endpoints to its owner only; the transports check it
  * against bounds and rights at each use. It may outlive the endpoint that it
@@ -15,13 +15,19 @@
 #include "ucp/core/mem.h"
 #include "ucp/core/rkey_wire.h"
 
+/* A key of one of the owner's domains, for one of ours. */
+struct ucp_rkey_key {
+    struct uct_rkey *uct; /* uct->md: ours */
+    uint8_t          domain;
+};
+
 /* name  of the memory; 0: a key to nothing (length 0)
  * keys  [key_count] in no order */
 struct ucp_rkey {
     struct ucp_context *context;
     uint64_t            name;
     unsigned            key_count;
-    struct uct_rkey    *keys[];
+    struct ucp_rkey_key keys[];
 };
 
 /* Write the key of a handle.
@@ -37,9 +43,10 @@ UCS_MUST_USE ucs_status_t ucp_rkey_open(struct ucp_ep *ep, const uint8_t *bytes,
                                         struct ucp_rkey **rkey_p);
 void                      ucp_rkey_close(struct ucp_rkey *rkey);
 
-/* The key for operations over lanes of that domain; NULL: there is none. */
+/* The key for operations over that lane of an endpoint to its owner; NULL:
+ * there is none. */
 const struct uct_rkey *ucp_rkey_for(const struct ucp_rkey *rkey,
-                                    const struct uct_md   *md);
+                                    const struct ucp_ep *ep, unsigned lane);
 
 /* Where this process can load and store the owner's `address`.
  * @return UCS_OK; UCS_ERR_UNREACHABLE: it cannot; UCS_ERR_INVALID_ADDR: it

@@ -35,7 +35,7 @@ static void rkey_write_key(struct ucs_writer              *writer,
 {
     ucs_write_u8(writer, (uint8_t)strlen(key->transport));
     ucs_write_bytes(writer, key->transport, strlen(key->transport));
-    ucs_write_u8(writer, key->ordinal);
+    ucs_write_u8(writer, key->domain);
     ucs_write_u8(writer, (uint8_t)key->size_bytes);
     ucs_write_bytes(writer, key->bytes, key->size_bytes);
 }
@@ -115,7 +115,7 @@ static void rkey_read_key(struct ucs_reader        *reader,
     }
     ucs_read_bytes(reader, key->transport, name_length);
     key->transport[name_length] = '\0';
-    key->ordinal                = ucs_read_u8(reader);
+    key->domain                 = ucs_read_u8(reader);
     key->size_bytes             = ucs_read_u8(reader);
     key->bytes = (const uint8_t *)ucs_read_view(reader, key->size_bytes);
 }

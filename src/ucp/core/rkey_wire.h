@@ -6,7 +6,7 @@
  *    8  name of the memory:8 (0: there is none, length 0)
  *   16  for each key
  *          length of the transport's name:1, name
- *          which of the owner's domains of that transport:1
+ *          which of the owner's domains of that transport:1, as in addresses
  *          length:1, key as the transport wrote it
  *       at the end a checksum:4 (FNV-1a) over everything before
  *
@@ -29,7 +29,7 @@ enum ucp_rkey_limit {
 /* One transport's key; bytes is lent by whoever has the buffer. */
 struct ucp_rkey_wire_key {
     char           transport[UCT_NAME_BYTES_MAX];
-    uint8_t        ordinal;
+    uint8_t        domain;
     const uint8_t *bytes;
     size_t         size_bytes;
 };

@@ -75,7 +75,7 @@ static ucs_status_t options_read(const ucp_mem_map_params_t *user,
     unsigned flags = (mask & UCP_MEM_MAP_PARAM_FIELD_FLAGS) ? user->flags : 0;
 
     if (mask & UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER) {
-        ucs_error("ucp_mem_map: exported memory cannot be imported yet");
+        ucs_error("ucp_mem_map: handles of others cannot be imported");
         return UCS_ERR_UNSUPPORTED;
     }
     if (!(mask & UCP_MEM_MAP_PARAM_FIELD_LENGTH)) {

@@ -10,7 +10,7 @@
 enum {
     ADDRESS_MAGIC_0  = 'C',
     ADDRESS_MAGIC_1  = 'w',
-    ADDRESS_VERSION  = 2,
+    ADDRESS_VERSION  = 3,
     ADDRESS_CHECK_OFFSET = 3,
     CHECKSUM_BYTES   = 4,
     ADDRESS_BYTES_MIN = UCP_ADDRESS_HEADER_BYTES + CHECKSUM_BYTES,
@@ -54,6 +54,7 @@ size_t ucp_address_encode(const struct ucp_address_view *view, uint8_t *bytes,
 
         ucs_write_u8(&writer, (uint8_t)strlen(entry->transport));
         ucs_write_bytes(&writer, entry->transport, strlen(entry->transport));
+        ucs_write_u8(&writer, entry->domain);
         ucs_write_u8(&writer, (uint8_t)entry->size_bytes);
         ucs_write_bytes(&writer, entry->bytes, entry->size_bytes);
     }
@@ -102,6 +103,7 @@ static void address_read_entry(struct ucs_reader        *reader,
     }
     ucs_read_bytes(reader, entry->transport, name_length);
     entry->transport[name_length] = '\0';
+    entry->domain                 = ucs_read_u8(reader);
     entry->size_bytes             = ucs_read_u8(reader);
     entry->bytes                  = ucs_read_view(reader, entry->size_bytes);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ucp/wireup/address.h - a worker's address as bytes.
  *
- *    0  magic 'C' 'w'      2  version 2     3  check of bytes 0-7 (CRC-8)
+ *    0  magic 'C' 'w'      2  version 3     3  check of bytes 0-7 (CRC-8)
  *    4  length of all:2    6  entries:1     7  length of the name:1
  *    8  worker id:8       16  secret:16    32  name
  *       then for each entry
- *          length of the transport's name:1, name, length:1, address
+ *          length of the transport's name:1, name, domain:1, length:1,
+ *          address
  *       at the end a checksum:4 (FNV-1a) over everything before
  *
  * Little endian, any alignment. Pure. What comes from outside is decoded with
@@ -26,9 +27,12 @@ enum ucp_address_limit {
     UCP_ADDRESS_SECRET_BYTES    = 16,
 };
 
-/* One way to reach a worker. bytes is lent by whoever has the blob. */
+/* One way to reach a worker. bytes is lent by whoever has the blob.
+ * domain  which of the owner's domains of that transport: whose remote keys
+ *         (core/rkey_wire.h) are good over it */
 struct ucp_address_entry {
     char           transport[UCT_NAME_BYTES_MAX];
+    uint8_t        domain;
     const uint8_t *bytes;
     size_t         size_bytes;
 };

@@ -25,6 +25,8 @@ size_t ucp_worker_address_encode(struct ucp_worker *worker, bool net_only,
         }
         snprintf(entry->transport, sizeof(entry->transport), "%s",
                  wiface->iface->transport->name);
+        entry->domain     = ucp_context_domain_ordinal(worker->context,
+                                                       wiface->iface->md);
         entry->bytes      = addresses[view.entry_count];
         entry->size_bytes = wiface->attr.address_bytes;
         wiface->iface->transport->iface_address(wiface->iface,

@@ -119,13 +119,13 @@ struct udp_conn {
     struct ucs_queue_elem notify_link;
     unsigned              inbox_count; /* messages of it that wait */
     struct ucs_timer      timer;
-    uint64_t              heard_ns, pinged_ns, asked_ns, retry_ns, begun_ns, pace_ns;
-    uint64_t              probe_ns, linger_ns;
-    struct udp_held      *pieces; /* of the segment pieces_number; NULL: none */
-    uint32_t              pieces_number, pieces_mask;
-    unsigned              pinged_count, retry_count;
-    unsigned              timeout_count; /* since a segment arrived */
-    struct uct_source     source;
+    uint64_t         heard_ns, pinged_ns, asked_ns, retry_ns, begun_ns, pace_ns;
+    uint64_t         probe_ns, linger_ns;
+    struct udp_held *pieces; /* of the segment pieces_number; NULL: none */
+    uint32_t         pieces_number, pieces_mask;
+    unsigned         pinged_count, retry_count;
+    unsigned         timeout_count; /* since a segment arrived */
+    struct uct_source source;
 };
 
 /* --- udp_conn.c */

@@ -24,6 +24,7 @@ enum {
     CONNECT_RETRY_FIRST_NS = 5 * 1000 * 1000,
     CONNECT_RETRY_MAX_NS   = 100 * 1000 * 1000,
     CONNECT_RETRY_SHIFT    = 7,
+    CONNECT_BLOCKED_NS     = 1000 * 1000,
     CONNECT_PING_COUNT_MIN = 3,
     CONNECT_PING_PARTS     = 6,  /* of the bound */
     CONNECT_URGENT_PARTS   = 50, /* once so many were not answered: */
@@ -36,7 +37,8 @@ enum {
 
 /* ------------------------------------------------------------ client */
 
-static void connect_send(struct udp_conn *conn, unsigned kind)
+/* @return false: the socket is full. */
+static bool connect_send(struct udp_conn *conn, unsigned kind)
 {
     uint8_t          bytes[UDP_HEAD_BYTES + UDP_EXTENSION_BYTES];
     struct udp_hello hello = {.id            = conn->id,
@@ -48,7 +50,7 @@ static void connect_send(struct udp_conn *conn, unsigned kind)
                               .data_port     = conn->data_port};
     size_t length          = udp_wire_put_hello(bytes + UDP_HEAD_BYTES, &hello);
 
-    (void)udp_conn_send_control(conn, bytes, kind, length, length);
+    return udp_conn_send_control(conn, bytes, kind, length, length);
 }
 
 static void connect_ask(struct udp_conn *conn)
@@ -61,8 +63,11 @@ static void connect_ask(struct udp_conn *conn)
     conn->asked_ns = conn->env->now_ns;
     conn->retry_ns =
         conn->env->now_ns + ucs_min(wait_ns, (uint64_t)CONNECT_RETRY_MAX_NS);
-    connect_send(conn, (conn->state == UDP_CONN_HELLO) ? UDP_KIND_HELLO
-                                                       : UDP_KIND_CONNECT);
+    if (!connect_send(conn, (conn->state == UDP_CONN_HELLO)
+                                ? UDP_KIND_HELLO
+                                : UDP_KIND_CONNECT)) {
+        conn->retry_ns = conn->env->now_ns + CONNECT_BLOCKED_NS;
+    }
     udp_conn_rearm(conn);
 }
 
@@ -109,7 +114,10 @@ void udp_connect_packet(struct udp_conn *conn, const struct udp_head *head,
         return;
     }
     udp_wire_get_hello(bytes + UDP_HEAD_BYTES, &hello);
-    if ((head->kind == UDP_KIND_COOKIE) && (conn->state == UDP_CONN_HELLO)) {
+    if ((head->kind == UDP_KIND_COOKIE) &&
+        ((conn->state == UDP_CONN_HELLO) ||
+         ((conn->state == UDP_CONN_CONNECT) &&
+          (conn->cookie != hello.cookie)))) {
         conn->cookie      = hello.cookie;
         conn->state       = UDP_CONN_CONNECT;
         conn->retry_count = 0;
@@ -151,7 +159,7 @@ void udp_connect_send_cookie(struct udp_conn               *stranger,
     stranger->nonce                 = hello->nonce;
     stranger->cookie                = udp_connect_cookie(self, from, hello,
                                                          stranger->env->now_ns / UCS_NS_PER_S);
-    connect_send(stranger, UDP_KIND_COOKIE);
+    (void)connect_send(stranger, UDP_KIND_COOKIE); /* it asks again */
 }
 
 bool udp_connect_is_ours(const struct udp_connect_self *self,
@@ -183,7 +191,7 @@ void udp_connect_send_accept(struct udp_conn *conn, uint16_t data_port)
 {
     conn->data_port = data_port;
     conn->cookie    = conn->client_nonce;
-    connect_send(conn, UDP_KIND_ACCEPT);
+    (void)connect_send(conn, UDP_KIND_ACCEPT); /* it asks again */
 }
 
 /* ------------------------------------------------------- keep-alive */
@@ -238,6 +246,17 @@ static void connect_keep_alive(struct udp_conn *conn)
     }
 }
 
+/* Time in which we did not run is nobody's silence. */
+static void connect_was_away(struct udp_conn *conn)
+{
+    uint64_t now_ns = conn->env->now_ns;
+
+    if (now_ns > conn->retry_ns + CONNECT_RETRY_MAX_NS) {
+        conn->begun_ns += now_ns - conn->retry_ns;
+        conn->retry_count = 0;
+    }
+}
+
 void udp_connect_step(struct udp_conn *conn)
 {
     uint64_t now_ns = conn->env->now_ns;
@@ -245,6 +264,7 @@ void udp_connect_step(struct udp_conn *conn)
     switch ((enum udp_conn_state)conn->state) {
     case UDP_CONN_HELLO:
     case UDP_CONN_CONNECT:
+        connect_was_away(conn);
         if (now_ns - conn->begun_ns >= conn->env->bound_ns) {
             udp_conn_fail(conn, UCS_ERR_UNREACHABLE);
         } else if (now_ns >= conn->retry_ns) {

@@ -118,11 +118,12 @@ static void peers_stranger(struct udp_iface          *iface,
         return;
     }
     udp_wire_get_hello(bytes + UDP_HEAD_BYTES, &hello);
-    if (head->kind == UDP_KIND_HELLO) {
+    if ((head->kind == UDP_KIND_HELLO) ||
+        !udp_connect_is_ours(&iface->self, from, &hello, iface->env.now_ns)) {
+        /* Also for a cookie that is too old. */
         udp_conn_init(&stranger, &iface->env, 0);
         udp_connect_send_cookie(&stranger, &iface->self, from, &hello);
-    } else if (udp_connect_is_ours(&iface->self, from, &hello,
-                                   iface->env.now_ns)) {
+    } else {
         peers_accept(iface, from, &hello);
     }
 }
