@@ -8,6 +8,7 @@
 
 #include "fuzz/live.h"
 #include "ucp/proto/proto.h"
+#include "ucp/proto/rndv.h"
 #include "ucp/proto/wire_rdma.h"
 #include "ucp/wireup/peer.h"
 
@@ -93,21 +94,69 @@ static size_t forge_start(struct scene *scene, unsigned from, uint8_t *bytes)
     return UCP_WIRE_FIRST_BYTES + data;
 }
 
+/* A layout of a few runs or a pattern, with a key that nobody gave; of about
+ * `length` bytes. */
+static size_t forge_layout(struct scene *scene, uint64_t length, uint8_t *bytes,
+                           size_t size_bytes)
+{
+    struct tape      *tape = &scene->tape;
+    uint8_t           kind = tape_u8(tape);
+    unsigned          runs = (kind & 1) ? 0 : 1 + tape_u8(tape) % 5;
+    unsigned          lanes = (kind >= 250) ? kind : 1 + (kind >= 240);
+    uint8_t           key[24];
+    struct ucs_writer writer;
+
+    ucs_writer_init(&writer, bytes, size_bytes);
+    memset(key, tape_u8(tape), sizeof(key));
+    ucs_write_u8(&writer, kind & 1);
+    ucs_write_u8(&writer, (uint8_t)lanes);
+    ucs_write_le16(&writer, (uint16_t)(runs + (kind == 128)));
+    for (unsigned i = 0; i < ucs_min(lanes, 2u); ++i) {
+        ucs_write_le32(&writer, scene->worker->ifaces[0].name + i);
+    }
+    for (unsigned i = 0; i < ((kind & 1) ? 7 : 0); ++i) { /* base .. stride */
+        ucs_write_le64(&writer, (i == 1) ? 1u + tape_u8(tape)
+                                         : forge_number(tape));
+    }
+    for (unsigned i = 0; i < runs; ++i) {
+        uint64_t part = (i + 1 == runs) ? length : length / (runs + 1);
+
+        ucs_write_le64(&writer, 4096 + forge_number(tape));
+        ucs_write_le64(&writer, part);
+        length -= part;
+        if (i + 1 < runs) {
+            ucs_write_u8(&writer, (i == 0) ? sizeof(key) : 0);
+            ucs_write_bytes(&writer, key, (i == 0) ? sizeof(key) : 0);
+        }
+    }
+    ucs_write_u8(&writer, (runs > 1) ? 0 : sizeof(key));
+    ucs_write_bytes(&writer, key, (runs > 1) ? 0 : sizeof(key));
+    return ucs_write_length(&writer);
+}
+
 /* RNDV or RGET: a start, a candidate, a head, first data. */
 static size_t forge_rndv(struct scene *scene, uint8_t *bytes)
 {
-    struct tape         *tape = &scene->tape;
-    size_t               data = tape_u8(tape);
-    struct ucp_wire_rndv rndv = {
-        .start       = {.tag    = scene_tag(tape),
-                        .length = data + forge_number(tape),
-                        .id     = forge_number(tape)},
-        .candidate   = tape_u8(tape) % 8,
-        .head_length = tape_u8(tape),
+    struct tape         *tape   = &scene->tape;
+    size_t               data   = tape_u8(tape);
+    bool                 is_get = tape_u8(tape) & 1;
+    struct ucp_wire_rndv rndv   = {
+          .start       = {.tag    = scene_tag(tape),
+                          .length = data + forge_number(tape),
+                          .id     = forge_number(tape)},
+          .candidate   = tape_u8(tape) % 8,
+          .head_length = tape_u8(tape),
     };
 
     if (tape_u8(tape) % 64 != 0) {
         rndv.start.length %= FORGED_LENGTH_END;
+    }
+    if (is_get) {
+        data             = 0;
+        rndv.candidate   = UCP_RNDV_GET;
+        rndv.head_length = (uint16_t)forge_layout(
+            scene, rndv.start.length, bytes + UCP_WIRE_RNDV_BYTES,
+            FORGED_BYTES_MAX - UCP_WIRE_RNDV_BYTES);
     }
     ucp_wire_rndv_encode(bytes, &rndv);
     return UCP_WIRE_RNDV_BYTES + rndv.head_length + data;
@@ -167,20 +216,21 @@ static size_t forge_put(struct scene *scene, uint8_t *bytes)
 {
     struct tape              *tape = &scene->tape;
     const struct ucp_request *req  = forge_request(scene);
-    uint8_t                   key[16];
-    struct ucp_wire_put       put = {
-              .sender_id   = forge_id(tape, req),
-              .receiver_id = forge_number(tape),
-              .offset      = forge_number(tape),
-              .length      = forge_number(tape),
-              .address     = forge_number(tape),
-              .lane_name   = scene->worker->ifaces[0].name,
-              .key_length  = tape_u8(tape) % sizeof(key),
-              .key         = key,
+    struct ucp_wire_put       put  = {
+               .sender_id   = forge_id(tape, req),
+               .receiver_id = forge_number(tape),
+               .offset      = forge_number(tape),
+               .length      = forge_number(tape),
     };
 
-    memset(key, tape_u8(tape), sizeof(key));
-    return ucp_wire_put_encode(bytes, &put);
+    if ((req != NULL) && (tape_u8(tape) % 4 != 0)) {
+        put.offset = 0;
+        put.length = req->dt.length;
+    }
+    ucp_wire_put_encode(bytes, &put);
+    return UCP_WIRE_PUT_BYTES +
+           forge_layout(scene, put.length, bytes + UCP_WIRE_PUT_BYTES,
+                        FORGED_BYTES_MAX - UCP_WIRE_PUT_BYTES);
 }
 
 static size_t forge_fin(struct scene *scene, uint8_t *bytes)

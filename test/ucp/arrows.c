@@ -11,12 +11,12 @@
 #define ARROW(_name, _am_id, _id, _offset, _length)                            \
     {                                                                          \
         .name = _name, .am_id = _am_id, .id = _id, .offset = _offset,          \
-        .length = _length                                                      \
+        .length = _length, .layout = -1                                        \
     }
 #define ARROW_ANSWER(_name, _am_id, _id, _offset, _length)                     \
     {                                                                          \
         .name = _name, .am_id = _am_id, .id = _id, .offset = _offset,          \
-        .length = _length, .is_answer = true                                   \
+        .length = _length, .layout = -1, .is_answer = true                     \
     }
 
 static const struct arrow_kind arrow_kinds[] = {
@@ -27,7 +27,13 @@ static const struct arrow_kind arrow_kinds[] = {
     ARROW("RNDV", UCP_AM_RNDV, 16, -1, 8),
     ARROW("RGET", UCP_AM_RGET, 16, -1, 8),
     ARROW_ANSWER("ACK", UCP_AM_ACK, 0, 16, 24),
-    ARROW_ANSWER("PUT", UCP_AM_PUT, 0, 16, 24),
+    {.name      = "PUT",
+     .am_id     = UCP_AM_PUT,
+     .id        = 0,
+     .offset    = 16,
+     .length    = 24,
+     .layout    = 32,
+     .is_answer = true},
     ARROW_ANSWER("FIN", UCP_AM_FIN, 0, 8, 16),
     ARROW_ANSWER("FRAG", UCP_AM_FRAG, 0, 8, -1),
     ARROW_ANSWER("ABORT", UCP_AM_ABORT, 0, -1, -1),

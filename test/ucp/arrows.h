@@ -22,6 +22,7 @@ enum { ARROW_TEXT_BYTES = 160 };
 
 /* Where the fields of a message lie that a liar changes; -1: it has none.
  * sender, receiver, offset, length  bytes from its beginning; each 8 bytes
+ * layout  where one begins that says where bytes lie (proto/layout.h)
  * is_answer  a message that names a request of the one who gets it: a copy,
  *            a changed or a late one must be dropped and counted */
 struct arrow_kind {
@@ -30,6 +31,7 @@ struct arrow_kind {
     int         id;
     int         offset;
     int         length;
+    int         layout;
     bool        is_answer;
 };
 

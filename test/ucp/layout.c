@@ -136,24 +136,27 @@ static void draw_iov(struct layout *layout)
     layout->buffer   = layout->iov;
 }
 
-void layout_of_iov(struct layout *layout, size_t length, size_t count)
+void layout_of_pieces(struct layout *layout, const size_t *lengths,
+                      size_t count)
 {
-    size_t piece = length / count;
-    size_t at    = MARGIN_BYTES;
-    size_t i     = 0;
+    size_t at = MARGIN_BYTES;
+    size_t i  = 0;
 
     memset(layout, 0, sizeof(*layout));
     layout->dt_class = UCP_DT_IOV;
-    layout->length   = length;
     layout->count    = count;
     layout->iov      = calloc(count, sizeof(*layout->iov));
     ck_assert_ptr_nonnull(layout->iov);
-    layout_alloc(layout, length + count * MARGIN_BYTES);
     for (size_t entry = 0; entry < count; ++entry) {
-        size_t end = (entry + 1 == count) ? length : i + piece;
+        layout->length += lengths[entry];
+    }
+    layout_alloc(layout, layout->length + count * MARGIN_BYTES);
+    for (size_t entry = 0; entry < count; ++entry) {
+        size_t end = i + lengths[entry];
 
-        layout->iov[entry].buffer = layout->memory + at;
-        layout->iov[entry].length = end - i;
+        layout->iov[entry].buffer =
+            (lengths[entry] == 0) ? NULL : layout->memory + at;
+        layout->iov[entry].length = lengths[entry];
         while (i < end) {
             layout->where[i++] = at++;
         }
@@ -162,6 +165,19 @@ void layout_of_iov(struct layout *layout, size_t length, size_t count)
     layout->datatype = ucp_dt_make_iov();
     layout->buffer   = layout->iov;
     layout_clear(layout);
+}
+
+void layout_of_iov(struct layout *layout, size_t length, size_t count)
+{
+    size_t *lengths = calloc(count, sizeof(*lengths));
+
+    ck_assert_ptr_nonnull(lengths);
+    for (size_t entry = 0; entry < count; ++entry) {
+        lengths[entry] = length / count;
+    }
+    lengths[count - 1] += length % count;
+    layout_of_pieces(layout, lengths, count);
+    free(lengths);
 }
 
 void layout_of_strided(struct layout *layout, size_t block_bytes,

@@ -34,6 +34,10 @@ void layout_draw(struct layout *layout, enum ucp_dt_class dt_class,
 /* The same of an iov with so many pieces of equal length, and gaps. */
 void layout_of_iov(struct layout *layout, size_t length, size_t count);
 
+/* The same of an iov with pieces of those lengths, some perhaps 0. */
+void layout_of_pieces(struct layout *layout, const size_t *lengths,
+                      size_t count);
+
 /* The same of a given strided layout. */
 void layout_of_strided(struct layout *layout, size_t block_bytes,
                        const causeway_dt_level_t *levels, unsigned level_count,

@@ -86,20 +86,25 @@ static void play_open_others(struct play *play)
     }
 }
 
-static void play_open_side(struct play_side *side, enum ucp_dt_class type,
-                           size_t bytes)
+static void play_open_side(struct play_side      *side,
+                           const struct scenario *scenario,
+                           enum ucp_dt_class type, size_t bytes)
 {
-    enum { BLOCK_BYTES = 100, STRIDE_BYTES = 250 };
-    const causeway_dt_level_t level = {bytes / BLOCK_BYTES, STRIDE_BYTES};
+    size_t block_bytes =
+        (scenario->block_bytes != 0) ? scenario->block_bytes : 100;
+    size_t piece_count = (scenario->piece_count != 0) ? scenario->piece_count
+                                                      : PLAY_PIECE_COUNT;
+    const causeway_dt_level_t level = {bytes / block_bytes,
+                                       (ptrdiff_t)(5 * block_bytes / 2)};
 
     side->status = UCS_INPROGRESS;
     switch (type) {
     case UCP_DT_IOV:
-        layout_of_iov(&side->layout, bytes, PLAY_PIECE_COUNT);
+        layout_of_iov(&side->layout, bytes, piece_count);
         break;
     case UCP_DT_STRIDED:
-        ck_assert_uint_eq(bytes % BLOCK_BYTES, 0);
-        layout_of_strided(&side->layout, BLOCK_BYTES, &level, 1, 0, 1);
+        ck_assert_uint_eq(bytes % block_bytes, 0);
+        layout_of_strided(&side->layout, block_bytes, &level, 1, 0, 1);
         layout_clear(&side->layout);
         break;
     case UCP_DT_CONTIG:
@@ -138,8 +143,9 @@ void play_open(struct play *play, const struct scenario *scenario,
     pair_meet(&play->pair);
     play_open_others(play);
     pair_settle(&play->pair);
-    play_open_side(&play->sides[0], scenario->send_type, scenario->bytes);
-    play_open_side(&play->sides[1], scenario->receive_type,
+    play_open_side(&play->sides[0], scenario, scenario->send_type,
+                   scenario->bytes);
+    play_open_side(&play->sides[1], scenario, scenario->receive_type,
                    (scenario->receive_bytes != 0) ? scenario->receive_bytes
                                                   : scenario->bytes);
     layout_fill(&play->sides[0].layout, SEED);

@@ -28,6 +28,8 @@ enum play_limit {
  * prepare        changes the mock's default, or NULL
  * env            name, value, name, value ...
  * receive_bytes  0: as many as are sent
+ * block_bytes    of strided data, 0: 100, which is packed; they divide bytes
+ * piece_count    of an iov, 0: 5
  * receive_after  arrows that arrive before the receive is posted
  * send_status, receive_status  how it ends when nothing breaks
  * arrows         ends with NULL */
@@ -41,6 +43,8 @@ struct scenario {
     bool              is_buffered; /* S has attached a buffer */
     enum ucp_dt_class send_type;
     enum ucp_dt_class receive_type;
+    size_t            block_bytes;
+    size_t            piece_count;
     unsigned          receive_after;
     ucs_status_t      send_status;
     ucs_status_t      receive_status;

@@ -6,15 +6,18 @@
 #include <string.h>
 
 #include "ucp/inject.h"
+#include "ucp/play.h"
 
 enum { TAG = 77, BYTES_MAX = 3000000, MANY = 40 };
 
 static const struct pair_setup over_self = {.tls = "self", .rndv_threshold = "0"};
 static const struct pair_setup over_sm   = {.tls = "sm", .rndv_threshold = "0"};
+static const struct pair_setup over_mock = {.tls = "mock", .rndv_threshold = "0"};
 
 const struct test_param rdma_params[] = {
     {.name = "self", .value = &over_self},
     {.name = "sm", .value = &over_sm},
+    {.name = "mock", .value = &over_mock},
     {0},
 };
 
@@ -33,6 +36,7 @@ static bool is_carried(const struct pair *pair)
 void rdma_open(struct pair *pair, const struct rdma_check *check,
                const struct test_param *param)
 {
+    play_mock()->reset();
     (void)setenv("UCX_RNDV_SCHEME", check->scheme, 1);
     (void)setenv("UCX_RNDV_FRAG_SIZE", "100000", 1);
     pair_open(pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
@@ -79,7 +83,7 @@ static ucs_status_t transfer(struct pair *pair, size_t length, size_t room,
     return status;
 }
 
-static void check_clean(const struct pair *pair)
+void rdma_check_clean(const struct pair *pair)
 {
     for (int side = 0; side < 2; ++side) {
         ck_assert_uint_eq(pair->workers[side]->bad_ids, 0);
@@ -121,50 +125,7 @@ void rdma_check_sizes(const struct rdma_check *check,
     /* Nothing at all is no message for put or get. */
     ck_assert_int_eq(transfer(&pair, 0, 10, true, true), UCS_OK);
     ck_assert_uint_eq(rdma_count(&pair, 0, UCP_COUNT_FALL_BACK), 0);
-    check_clean(&pair);
-    pair_close(&pair);
-}
-
-/* A receiver that is not contiguous asks for fragments; a sender that is not
- * never proposes anything else. */
-void rdma_check_datatypes(const struct rdma_check *check,
-                          const struct test_param *param)
-{
-    enum { BYTES = 300000, HALF = BYTES / 2 };
-    const ucp_dt_iov_t  send_iov[2] = {{out, HALF}, {out + HALF, HALF}};
-    const ucp_dt_iov_t  recv_iov[2] = {{in, HALF}, {in + HALF, HALF}};
-    ucp_request_param_t iov_param   = {
-          .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-          .datatype     = ucp_dt_make_iov(),
-    };
-    uint64_t    before, fall_backs = 0;
-    struct pair pair;
-    void       *send, *receive;
-
-    rdma_open(&pair, check, param);
-    for (int which = 0; which < 4; ++which) {
-        before = rdma_count(&pair, 0, check->out);
-        pattern_fill(out, BYTES, which);
-        memset(in, 0, BYTES);
-        receive = (which & 1) ?
-                      ucp_tag_recv_nbx(pair.workers[1],
-                                       (void *)(uintptr_t)recv_iov, 2, TAG,
-                                       UINT64_MAX, &iov_param) :
-                      pair_receive(&pair, 1, in, BYTES, TAG);
-        send    = (which & 2) ?
-                      ucp_tag_send_nbx(pair.eps[0], send_iov, 2, TAG,
-                                       &iov_param) :
-                      pair_send(&pair, 0, out, BYTES, TAG);
-        ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
-        ck_assert_int_eq(pair_wait(&pair, send), UCS_OK);
-        pattern_check(in, BYTES, which);
-        ck_assert_int_eq(rdma_count(&pair, 0, check->out) > before, which == 0);
-        fall_backs += (which == 1);
-        ck_assert_uint_eq(rdma_count(&pair, 1, UCP_COUNT_FALL_BACK),
-                          fall_backs);
-    }
-    ck_assert_uint_eq(pair.eps[0]->refused, 0);
-    check_clean(&pair);
+    rdma_check_clean(&pair);
     pair_close(&pair);
 }
 
@@ -179,7 +140,7 @@ void rdma_check_truncated(const struct rdma_check *check,
                          UCS_ERR_MESSAGE_TRUNCATED);
         ck_assert_int_eq(transfer(&pair, 200000, 200000, how, how), UCS_OK);
     }
-    check_clean(&pair);
+    rdma_check_clean(&pair);
     pair_close(&pair);
 }
 
@@ -294,6 +255,6 @@ void rdma_check_many(const struct rdma_check *check,
             ck_assert_int_eq(in[i * PART + j], out[i * PART + j]);
         }
     }
-    check_clean(&pair);
+    rdma_check_clean(&pair);
     pair_close(&pair);
 }

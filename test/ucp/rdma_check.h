@@ -28,10 +28,11 @@ void rdma_open(struct pair *pair, const struct rdma_check *check,
 /* Bytes that a side counted. */
 uint64_t rdma_count(const struct pair *pair, int side, enum ucp_count what);
 
+/* Nothing is left over, nobody was suspected. */
+void rdma_check_clean(const struct pair *pair);
+
 void rdma_check_sizes(const struct rdma_check *check,
                       const struct test_param *param);
-void rdma_check_datatypes(const struct rdma_check *check,
-                          const struct test_param *param);
 void rdma_check_truncated(const struct rdma_check *check,
                           const struct test_param *param);
 void rdma_check_close(const struct rdma_check *check,
@@ -40,5 +41,17 @@ void rdma_check_failure(const struct rdma_check *check,
                         const struct test_param *param);
 void rdma_check_many(const struct rdma_check *check,
                      const struct test_param *param);
+
+/* In rdma_types.c: data that is not contiguous. */
+void rdma_check_datatypes(const struct rdma_check *check,
+                          const struct test_param *param);
+void rdma_check_small_pieces(const struct rdma_check *check,
+                             const struct test_param *param);
+void rdma_check_long_lists(const struct rdma_check *check,
+                           const struct test_param *param);
+void rdma_check_random(const struct rdma_check *check,
+                       const struct test_param *param);
+void rdma_check_too_small(const struct rdma_check *check,
+                          const struct test_param *param);
 
 #endif

@@ -36,6 +36,8 @@ extern const struct test_suite flush_silent_suite;
 extern const struct test_suite fragment_suite;
 extern const struct test_suite index_suite;
 extern const struct test_suite lanes_suite;
+extern const struct test_suite layout_suite;
+extern const struct test_suite layout_show_suite;
 extern const struct test_suite match_suite;
 extern const struct test_suite matrix_processes_suite;
 extern const struct test_suite mem_suite;

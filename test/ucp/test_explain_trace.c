@@ -85,7 +85,7 @@ static void draw_strided(struct layout *layout, size_t bytes)
 static const struct shape shapes[] = {
     {"contig", "contig", draw_contig, false},
     {"few", "iov", draw_few, true},
-    {"many", "generic", draw_many, true},
+    {"many", "strided", draw_many, true},
     {"generic", "generic", draw_generic, false},
     {"strided", "strided", draw_strided, true},
 };

@@ -17,9 +17,29 @@ static void rdma_get__carries_every_size(const struct test_param *param)
     rdma_check_sizes(&check, param);
 }
 
-static void rdma_get__other_data_falls_back(const struct test_param *param)
+static void rdma_get__every_pair_of_datatypes(const struct test_param *param)
 {
     rdma_check_datatypes(&check, param);
+}
+
+static void rdma_get__small_pieces_fall_back(const struct test_param *param)
+{
+    rdma_check_small_pieces(&check, param);
+}
+
+static void rdma_get__lists_of_any_length(const struct test_param *param)
+{
+    rdma_check_long_lists(&check, param);
+}
+
+static void rdma_get__random_layouts(const struct test_param *param)
+{
+    rdma_check_random(&check, param);
+}
+
+static void rdma_get__truncated_pieces(const struct test_param *param)
+{
+    rdma_check_too_small(&check, param);
 }
 
 static void rdma_get__truncated(const struct test_param *param)
@@ -44,7 +64,11 @@ static void rdma_get__many_at_a_time(const struct test_param *param)
 
 static const struct test_case rdma_get_cases[] = {
     TEST(rdma_get__carries_every_size),
-    TEST(rdma_get__other_data_falls_back),
+    TEST(rdma_get__every_pair_of_datatypes),
+    TEST(rdma_get__small_pieces_fall_back),
+    TEST(rdma_get__lists_of_any_length),
+    TEST(rdma_get__random_layouts),
+    TEST(rdma_get__truncated_pieces),
     TEST(rdma_get__truncated),
     TEST(rdma_get__close_at_each_arrow),
     TEST(rdma_get__failure_at_each_arrow),

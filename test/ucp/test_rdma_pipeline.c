@@ -17,9 +17,29 @@ static void rdma_pipeline__carries_every_size(const struct test_param *param)
     rdma_check_sizes(&check, param);
 }
 
-static void rdma_pipeline__other_data_falls_back(const struct test_param *param)
+static void rdma_pipeline__every_pair_of_datatypes(const struct test_param *param)
 {
     rdma_check_datatypes(&check, param);
+}
+
+static void rdma_pipeline__small_pieces_fall_back(const struct test_param *param)
+{
+    rdma_check_small_pieces(&check, param);
+}
+
+static void rdma_pipeline__lists_of_any_length(const struct test_param *param)
+{
+    rdma_check_long_lists(&check, param);
+}
+
+static void rdma_pipeline__random_layouts(const struct test_param *param)
+{
+    rdma_check_random(&check, param);
+}
+
+static void rdma_pipeline__truncated_pieces(const struct test_param *param)
+{
+    rdma_check_too_small(&check, param);
 }
 
 static void rdma_pipeline__truncated(const struct test_param *param)
@@ -44,7 +64,11 @@ static void rdma_pipeline__many_at_a_time(const struct test_param *param)
 
 static const struct test_case rdma_pipeline_cases[] = {
     TEST(rdma_pipeline__carries_every_size),
-    TEST(rdma_pipeline__other_data_falls_back),
+    TEST(rdma_pipeline__every_pair_of_datatypes),
+    TEST(rdma_pipeline__small_pieces_fall_back),
+    TEST(rdma_pipeline__lists_of_any_length),
+    TEST(rdma_pipeline__random_layouts),
+    TEST(rdma_pipeline__truncated_pieces),
     TEST(rdma_pipeline__truncated),
     TEST(rdma_pipeline__close_at_each_arrow),
     TEST(rdma_pipeline__failure_at_each_arrow),

@@ -17,9 +17,29 @@ static void rdma_put__carries_every_size(const struct test_param *param)
     rdma_check_sizes(&check, param);
 }
 
-static void rdma_put__other_data_falls_back(const struct test_param *param)
+static void rdma_put__every_pair_of_datatypes(const struct test_param *param)
 {
     rdma_check_datatypes(&check, param);
+}
+
+static void rdma_put__small_pieces_fall_back(const struct test_param *param)
+{
+    rdma_check_small_pieces(&check, param);
+}
+
+static void rdma_put__lists_of_any_length(const struct test_param *param)
+{
+    rdma_check_long_lists(&check, param);
+}
+
+static void rdma_put__random_layouts(const struct test_param *param)
+{
+    rdma_check_random(&check, param);
+}
+
+static void rdma_put__truncated_pieces(const struct test_param *param)
+{
+    rdma_check_too_small(&check, param);
 }
 
 static void rdma_put__truncated(const struct test_param *param)
@@ -44,7 +64,11 @@ static void rdma_put__many_at_a_time(const struct test_param *param)
 
 static const struct test_case rdma_put_cases[] = {
     TEST(rdma_put__carries_every_size),
-    TEST(rdma_put__other_data_falls_back),
+    TEST(rdma_put__every_pair_of_datatypes),
+    TEST(rdma_put__small_pieces_fall_back),
+    TEST(rdma_put__lists_of_any_length),
+    TEST(rdma_put__random_layouts),
+    TEST(rdma_put__truncated_pieces),
     TEST(rdma_put__truncated),
     TEST(rdma_put__close_at_each_arrow),
     TEST(rdma_put__failure_at_each_arrow),

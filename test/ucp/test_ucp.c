@@ -36,6 +36,8 @@ static const struct test_suite *const suites[] = {
     &fragment_suite,
     &index_suite,
     &lanes_suite,
+    &layout_suite,
+    &layout_show_suite,
     &match_suite,
     &matrix_processes_suite,
     &mem_suite,

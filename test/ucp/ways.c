@@ -4,6 +4,7 @@
 #include "ucp/ways.h"
 
 #include "ucp/arrows.h"
+#include "ucp/proto/layout.h"
 #include "ucs/bytes.h"
 
 /* ---- cancel, close, death ---- */
@@ -141,6 +142,22 @@ static bool way_lie_length(struct play *play, struct copy *copy)
     return lie(play, copy, kind_of(copy)->length, 1ull << 40);
 }
 
+/* A kind that there is not. */
+static bool way_lie_layout(struct play *play, struct copy *copy)
+{
+    return lie(play, copy, kind_of(copy)->layout, 1 << 6);
+}
+
+/* The first run of a list is longer than its range. */
+static bool way_lie_run(struct play *play, struct copy *copy)
+{
+    enum { HEAD_BYTES = 8, RUN_LENGTH = HEAD_BYTES + 8 };
+    int layout = kind_of(copy)->layout;
+
+    return (layout >= 0) && (copy->bytes[layout] == UCP_LAYOUT_LIST) &&
+           lie(play, copy, layout + RUN_LENGTH, 1ull << 40);
+}
+
 static bool way_lie_cut(struct play *play, struct copy *copy)
 {
     copy->length = ucs_min(copy->length, (size_t)7);
@@ -184,6 +201,8 @@ const struct way ways[] = {
      .needs_answer = true},
     {"wrong_offset", LIE, .before = way_lie_offset, .needs_answer = true},
     {"wrong_length", LIE, .before = way_lie_length, .needs_answer = true},
+    {"wrong_layout", LIE, .before = way_lie_layout, .needs_answer = true},
+    {"wrong_run", LIE, .before = way_lie_run, .needs_answer = true},
     {"cut_short", LIE, .before = way_lie_cut, .needs_answer = true},
     {"of_a_stranger", LIE, .before = way_lie_stranger, .needs_answer = true},
     {"of_another_endpoint", LIE, .before = way_lie_other, .needs_answer = true},

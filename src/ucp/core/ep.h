@@ -188,7 +188,7 @@ void ucp_ep_remove_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk);
 
 /* Send a small control message, queued if there is no room.
  * @param bytes  [length] borrowed, at most UCP_CONTROL_BYTES_MAX. */
-enum { UCP_CONTROL_BYTES_MAX = 184 };
+enum { UCP_CONTROL_BYTES_MAX = 1024 };
 void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id,
                          const uint8_t *bytes, size_t length);
 

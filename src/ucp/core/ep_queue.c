@@ -17,7 +17,7 @@
 struct ucp_control {
     struct ucs_queue_elem queue;
     uint8_t               am_id;
-    uint8_t               length;
+    uint16_t              length;
     uint8_t               bytes[UCP_CONTROL_BYTES_MAX];
 };
 
@@ -26,7 +26,7 @@ ucs_status_t ucp_ep_queues_init(struct ucp_worker *worker)
     const struct ucs_mpool_params params = {
             .name          = "control messages",
             .element_bytes = sizeof(struct ucp_control),
-            .chunk_count   = 64,
+            .chunk_count   = 16,
     };
 
     return ucsi_mpool_init(&worker->controls, &params);
@@ -73,7 +73,7 @@ void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id,
         return; /* nobody is there to hear it */
     }
     first.am_id  = am_id;
-    first.length = (uint8_t)length;
+    first.length = (uint16_t)length;
     memcpy(first.bytes, bytes, length);
     if ((ep->flags & UCP_EP_ANNOUNCED) && ucs_queue_is_empty(&ep->control) &&
         (control_send(ep, &first) != UCS_ERR_WOULD_BLOCK)) {
@@ -84,7 +84,9 @@ void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id,
         ucp_ep_fail(ep, UCS_ERR_NO_MEMORY); /* its operation would hang */
         return;
     }
-    *queued = first;
+    queued->am_id  = first.am_id;
+    queued->length = first.length;
+    memcpy(queued->bytes, bytes, length);
     ucs_queue_push(&ep->control, &queued->queue);
     if (!(ep->flags & UCP_EP_ANNOUNCED)) {
         ucp_ep_drain(ep);

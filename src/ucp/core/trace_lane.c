@@ -19,7 +19,7 @@
 #include "ucp/wireup/peer.h"
 
 _Static_assert(sizeof(((struct ucp_trace_op *)NULL)->header) ==
-                   (size_t)UCP_WIRE_PUT_BYTES,
+                   (size_t)UCP_WIRE_ACK_BYTES,
                "the longest header must fit");
 
 /* ------------------------------------------------------------ one message */

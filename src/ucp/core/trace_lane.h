@@ -7,7 +7,7 @@
 #include "ucp/core/trace_event.h"
 #include "ucp/proto/wire_names.h"
 
-enum { UCP_TRACE_HEADER_BYTES = 48 }; /* of the longest header: PUT */
+enum { UCP_TRACE_HEADER_BYTES = 40 }; /* of the longest header: PUT */
 
 /* A handler, wrapped.
  * proto  which protocol it belongs to, NULL: none */

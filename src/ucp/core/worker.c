@@ -7,6 +7,7 @@
 #include "ucp/core/flush.h"
 #include "ucp/core/trace.h"
 #include "ucp/core/worker_config.h"
+#include "ucp/proto/layout.h"
 #include "ucp/proto/rdma_shared.h"
 #include "ucp/proto/rndv.h"
 #include "ucp/tag/recv.h"
@@ -84,14 +85,20 @@ static ucs_status_t worker_init_pools(struct ucp_worker *worker)
     if (status != UCS_OK) {
         goto cleanup_controls;
     }
-    status = ucp_tag_queues_init(worker);
+    status = ucp_layout_pools_init(worker);
     if (status != UCS_OK) {
         goto cleanup_rndvs;
+    }
+    status = ucp_tag_queues_init(worker);
+    if (status != UCS_OK) {
+        goto cleanup_layouts;
     }
     ucsi_idmap_init(&worker->ids);
     ucsi_hash_init(&worker->peers, worker->id);
     return UCS_OK;
 
+cleanup_layouts:
+    ucp_layout_pools_cleanup(worker);
 cleanup_rndvs:
     ucp_rndv_pools_cleanup(worker);
 cleanup_controls:
@@ -106,6 +113,7 @@ static void worker_cleanup_pools(struct ucp_worker *worker)
     ucp_tag_queues_cleanup(worker);
     ucp_peers_cleanup(worker);
     ucsi_idmap_cleanup(&worker->ids);
+    ucp_layout_pools_cleanup(worker);
     ucp_rndv_pools_cleanup(worker);
     ucsi_mpool_cleanup(&worker->controls, false);
     ucsi_mpool_cleanup(&worker->requests,

@@ -100,6 +100,8 @@ struct ucp_worker {
     struct ucs_mpool          controls;
     struct ucs_mpool          rndvs;  /* struct ucp_rndv */
     struct ucs_mpool          pieces; /* struct ucp_piece */
+    struct ucs_mpool          layouts; /* struct ucp_layout */
+    struct ucs_mpool          regs;    /* struct ucp_regs */
     struct ucs_mpool          extents; /* struct ucp_extent */
     struct ucs_mpool          share_pool; /* struct ucp_share */
     struct ucs_idmap          ids;

@@ -184,6 +184,27 @@ static inline bool ucp_dt_iter_is_coarse(const struct ucp_dt_iter *iter,
            (count <= iter->length / UCP_DT_PIECE_BYTES_MIN);
 }
 
+/* The memory from the first byte of [offset, offset + length) to its last: one
+ * block, or one object of the user with gaps (strided). Length not 0.
+ * @return buffer NULL: it is not in one block. */
+static inline struct uct_iov ucp_dt_iter_span(const struct ucp_dt_iter *iter,
+                                              size_t offset, size_t length)
+{
+    switch (iter->dt_class) {
+    case UCP_DT_CONTIG:
+        return (struct uct_iov){.buffer = (char *)iter->contig + offset,
+                                .length = length};
+    case UCP_DT_STRIDED:
+        return ucp_dt_strided_span(iter->strided.dt, iter->strided.base, offset,
+                                   length);
+    case UCP_DT_IOV:
+    case UCP_DT_GENERIC:
+    case UCP_DT_CLASS_COUNT:
+        break;
+    }
+    return (struct uct_iov){.buffer = NULL};
+}
+
 /* Describe up to length_max bytes from the offset on as pieces of memory, and
  * advance. Not for generic datatypes. Empty iov entries are passed over.
  * @param iov       [*count_p] filled; *count_p becomes the number used.

@@ -115,6 +115,52 @@ ucs_status_t ucp_dt_strided_init(struct ucp_dt_strided *dt, size_t block_bytes,
     return UCS_OK;
 }
 
+/* a * b + c; false: it does not fit. */
+static bool strided_place(size_t a, size_t b, size_t c, size_t *sum_p)
+{
+    return !__builtin_mul_overflow(a, b, sum_p) &&
+           !__builtin_add_overflow(*sum_p, c, sum_p);
+}
+
+bool ucp_dt_strided_adopt(struct ucp_dt_strided *dt, uint64_t base,
+                          size_t length)
+{
+    size_t span_bytes = dt->block_bytes;
+
+    if ((dt->block_bytes == 0) ||
+        !strided_place(dt->levels[0].count, dt->block_bytes, 0,
+                       &dt->level_bytes) ||
+        !strided_place(dt->levels[1].count, dt->level_bytes, 0,
+                       &dt->packed_bytes) ||
+        (dt->packed_bytes == 0)) {
+        return false;
+    }
+    for (unsigned i = 0; i < UCP_DT_STRIDED_LEVEL_COUNT; ++i) {
+        if (!strided_place(dt->levels[i].count - 1, dt->levels[i].stride_bytes,
+                           span_bytes, &span_bytes)) {
+            return false;
+        }
+    }
+    return strided_place((length - 1) / dt->packed_bytes, dt->extent_bytes,
+                         span_bytes, &span_bytes) &&
+           (base != 0) && (span_bytes <= UINTPTR_MAX - base);
+}
+
+struct uct_iov ucp_dt_strided_span(const struct ucp_dt_strided *dt, void *base,
+                                   size_t offset, size_t length)
+{
+    struct ucp_dt_strided_cursor first, last;
+    char                        *start;
+
+    ucp_dt_strided_seek(dt, base, offset, &first);
+    ucp_dt_strided_seek(dt, base, offset + length - 1, &last);
+    start = first.block + first.inner;
+    return (struct uct_iov){
+        .buffer = start,
+        .length = (size_t)(last.block + last.inner + 1 - start),
+    };
+}
+
 void ucp_dt_strided_seek(const struct ucp_dt_strided *dt, void *base,
                          size_t offset, struct ucp_dt_strided_cursor *cursor)
 {

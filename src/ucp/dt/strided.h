@@ -58,6 +58,17 @@ UCS_MUST_USE ucs_status_t ucp_dt_strided_init(struct ucp_dt_strided *dt,
                                               unsigned level_count,
                                               size_t   extent_bytes);
 
+/* A layout whose block, extent and levels came from a peer: is a message of
+ * length bytes in an address space that begins there? Sets the rest of it.
+ * @param length  Not 0. */
+UCS_MUST_USE bool ucp_dt_strided_adopt(struct ucp_dt_strided *dt,
+                                       uint64_t base, size_t length);
+
+/* The memory from the first byte of [offset, offset + length) of a message to
+ * its last, gaps and all. @param length  Not 0. */
+struct uct_iov ucp_dt_strided_span(const struct ucp_dt_strided *dt, void *base,
+                                   size_t offset, size_t length);
+
 /* Stand at an offset of the packed form of a message that begins at base. */
 void ucp_dt_strided_seek(const struct ucp_dt_strided *dt, void *base,
                          size_t offset, struct ucp_dt_strided_cursor *cursor);

@@ -11,9 +11,8 @@
 #include "ucs/bytes.h"
 #include "ucs/log.h"
 
-/* How the datatype counts when a protocol is chosen: few pieces go as an iov;
- * an iov with more entries than the lane takes at once must be packed, like a
- * generic one. */
+/* How the datatype counts when a protocol is chosen: few pieces go as an iov,
+ * more than a message of the lane takes as strided. */
 static enum ucp_dt_class send_class(const struct ucp_ep      *ep,
                                     const struct ucp_request *req)
 {
@@ -23,11 +22,9 @@ static enum ucp_dt_class send_class(const struct ucp_ep      *ep,
     switch (req->dt.dt_class) {
     case UCP_DT_IOV:
     case UCP_DT_STRIDED:
-        if (ucp_dt_iter_piece_count(&req->dt) <= count_max) {
-            return UCP_DT_IOV;
-        }
-        return (req->dt.dt_class == UCP_DT_IOV) ? UCP_DT_GENERIC :
-                                                  UCP_DT_STRIDED;
+        return (ucp_dt_iter_piece_count(&req->dt) <= count_max) ?
+                   UCP_DT_IOV :
+                   UCP_DT_STRIDED;
     case UCP_DT_CONTIG:
     case UCP_DT_GENERIC:
     case UCP_DT_CLASS_COUNT:

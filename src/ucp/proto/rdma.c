@@ -6,6 +6,7 @@
 #include "ucp/core/reg_cache.h"
 #include "ucp/core/worker.h"
 #include "ucp/proto/eager.h"
+#include "ucp/proto/layout.h"
 #include "ucp/proto/wire.h"
 
 /* ---- choosing ---- */
@@ -89,8 +90,8 @@ struct ucs_linear ucp_rdma_register_cost(const struct ucp_query *query,
 const char *ucp_rdma_refusal(const struct ucp_query *query, enum ucp_rdma_op op,
                              size_t *first_p)
 {
-    if (query->dt_class != UCP_DT_CONTIG) {
-        return "the data is not contiguous";
+    if (query->dt_class == UCP_DT_GENERIC) {
+        return "a generic datatype has no memory to show";
     }
     if (query->mode == UCP_MODE_BUFFERED) {
         return "a buffered message leaves the user's buffer at once";
@@ -100,7 +101,7 @@ const char *ucp_rdma_refusal(const struct ucp_query *query, enum ucp_rdma_op op,
     }
     if ((query->lane->transport->am_bcopy == NULL) ||
         (query->lane->attr.am.bcopy_bytes_max <
-         UCP_WIRE_RNDV_BYTES + UCP_RDMA_HEAD_BYTES_MAX)) {
+         UCP_WIRE_RNDV_BYTES + UCP_LAYOUT_BYTES_MIN)) {
         return "the message lane has no am_bcopy for keys";
     }
     if (!ucp_rndv_bytes_first(query, first_p)) {
@@ -108,6 +109,35 @@ const char *ucp_rdma_refusal(const struct ucp_query *query, enum ucp_rdma_op op,
     }
     *first_p = ucs_max(*first_p, (size_t)1); /* nothing cannot be registered */
     return NULL;
+}
+
+/* Describing a piece costs an operation and a registration at most, packing it
+ * two copies. */
+static size_t rdma_piece_bytes_min(const struct ucp_lane_model *model)
+{
+    double overhead_s = ucs_max(model->attr.put_cost.overhead_s,
+                                model->attr.get_cost.overhead_s);
+
+    return (size_t)((overhead_s + model->attr.cost.register_base_s) /
+                    (2 * ucp_copy_s_per_byte));
+}
+
+bool ucp_rdma_can_show(const struct ucp_ep *ep, const struct ucp_dt_iter *iter,
+                       uint32_t lanes)
+{
+    size_t count = ucp_dt_iter_piece_count(iter);
+
+    if ((iter->dt_class == UCP_DT_GENERIC) || (count <= 1)) {
+        return iter->dt_class != UCP_DT_GENERIC;
+    }
+    for (unsigned i = 0; i < ep->config->lane_count; ++i) {
+        if ((lanes & (UINT32_C(1) << i)) &&
+            (iter->length / count <
+             rdma_piece_bytes_min(&ep->config->lanes[i].model))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static uint32_t rdma_ep_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op,
@@ -188,8 +218,12 @@ uint32_t ucp_rdma_register_all(struct ucp_rndv *rndv, uint32_t lanes,
     size_t           length = (rndv->flags & UCP_RNDV_IS_RECV)
                                   ? rndv->req->recv.info.length
                                   : rndv->req->dt.length;
+    struct uct_iov   span   = ucp_dt_iter_span(&rndv->req->dt, 0, length);
     uint32_t         done   = 0;
 
+    if (span.buffer == NULL) {
+        return lanes;
+    }
     for (unsigned i = 0; i < rndv->ep->config->lane_count; ++i) {
         if (!(lanes & (UINT32_C(1) << i))) {
             continue;
@@ -198,8 +232,8 @@ uint32_t ucp_rdma_register_all(struct ucp_rndv *rndv, uint32_t lanes,
             rdma->regs[i] = rdma_find_reg(rndv, i);
         }
         if ((rdma->regs[i] == NULL) &&
-            (ucp_rdma_register(rndv->ep, i, rndv->req->dt.contig, length,
-                               access, &rdma->regs[i]) != UCS_OK)) {
+            (ucp_rdma_register(rndv->ep, i, span.buffer, span.length, access,
+                               &rdma->regs[i]) != UCS_OK)) {
             rdma->regs[i] = NULL;
             continue;
         }
@@ -229,9 +263,6 @@ void ucp_rdma_cleanup(struct ucp_rndv *rndv)
     for (unsigned i = 0; i < UCP_LANE_COUNT_MAX; ++i) {
         struct ucp_reg *reg = rdma->regs[i];
 
-        if (rdma->rkeys[i] != NULL) {
-            rdma->rkeys[i]->md->transport->rkey_release(rdma->rkeys[i]);
-        }
         for (unsigned j = i; (reg != NULL) && (j < UCP_LANE_COUNT_MAX); ++j) {
             if (rdma->regs[j] == reg) {
                 rdma->regs[j] = NULL;
@@ -241,29 +272,11 @@ void ucp_rdma_cleanup(struct ucp_rndv *rndv)
             ucp_reg_put(reg);
         }
     }
+    ucp_regs_destroy(rdma->shown);
+    ucp_layout_destroy(rdma->layout);
 }
 
-/* ---- RGET's head: address:8, then lane name:4 key length:1 key ---- */
-
-size_t ucp_rdma_head_encode(struct ucp_rndv *rndv, uint8_t *bytes,
-                            size_t size_bytes)
-{
-    const struct ucp_ep *ep   = rndv->ep;
-    size_t               used = 8;
-
-    ucs_put_le64(bytes, (uintptr_t)rndv->req->dt.contig);
-    for (unsigned i = 0; i < ep->config->lane_count; ++i) {
-        const struct ucp_reg *reg = rndv->by_rdma.regs[i];
-
-        if ((reg == NULL) || (used + 5 + UCT_RKEY_BYTES_MAX > size_bytes)) {
-            continue;
-        }
-        ucs_put_le32(bytes + used, ucp_ep_lane_name(ep, i));
-        bytes[used + 4] = (uint8_t)ucp_rdma_pack_key(reg, bytes + used + 5);
-        used += 5 + (size_t)bytes[used + 4];
-    }
-    return (used > 8) ? used : 0;
-}
+/* ---- keys ---- */
 
 /* The lane to the peer's interface of that name, one of those; or none. */
 int ucp_rdma_find_lane(const struct ucp_ep *ep, uint32_t lanes, uint32_t name)
@@ -285,31 +298,43 @@ ucs_status_t ucp_rdma_unpack_key(struct ucp_ep *ep, unsigned lane,
     return md->transport->rkey_unpack(md, bytes, length, rkey_p);
 }
 
+/* ---- RGET's head: a layout ---- */
+
+size_t ucp_rdma_head_encode(struct ucp_rndv *rndv, uint32_t lanes,
+                            uint8_t *bytes, size_t size_bytes)
+{
+    const struct ucp_showing showing = {
+        .rndv   = rndv,
+        .lanes  = lanes,
+        .access = UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_READ,
+        .range  = {.offset = 0, .end = rndv->req->dt.length}};
+    size_t end;
+
+    ucp_regs_destroy(rndv->by_rdma.shown); /* of a start that was refused */
+    rndv->by_rdma.shown = ucp_regs_create(rndv->ep->worker);
+    if ((rndv->by_rdma.shown == NULL) || (lanes == 0)) {
+        return 0;
+    }
+    return ucp_layout_show(&showing, bytes, size_bytes, rndv->by_rdma.shown,
+                           &end);
+}
+
 uint32_t ucp_rdma_head_decode(struct ucp_rndv *rndv, const uint8_t *bytes,
                               size_t length, uint32_t lanes)
 {
-    struct ucp_rdma *rdma = &rndv->by_rdma;
-    uint32_t         done = 0;
-    size_t           at   = 8;
+    const struct ucp_shown shown = {
+        .ep         = rndv->ep,
+        .bytes      = bytes,
+        .size_bytes = length,
+        .lanes      = lanes,
+        .range      = {.offset = 0, .end = rndv->req->recv.info.length}};
+    struct ucp_layout *layout;
 
-    if (length < 8) {
+    if (ucp_layout_read(&shown, &layout) != UCS_OK) {
         return 0;
     }
-    rdma->remote = ucs_get_le64(bytes);
-    while (length - at >= 5) {
-        size_t key_bytes = bytes[at + 4];
-        int    lane      = ucp_rdma_find_lane(rndv->ep, lanes & ~done,
-                                              ucs_get_le32(bytes + at));
-
-        if (key_bytes > length - at - 5) {
-            break;
-        }
-        if ((lane >= 0) &&
-            (ucp_rdma_unpack_key(rndv->ep, (unsigned)lane, bytes + at + 5,
-                                 key_bytes, &rdma->rkeys[lane]) == UCS_OK)) {
-            done |= UINT32_C(1) << lane;
-        }
-        at += 5 + key_bytes;
-    }
-    return done;
+    rndv->by_rdma.layout = layout;
+    return ucp_rdma_can_show(rndv->ep, &layout->iter, layout->lanes)
+               ? layout->lanes
+               : 0;
 }

@@ -2,16 +2,15 @@
 /* ucp/proto/rdma.h - ranges of a message by put and get.
  *
  *     S                                          R
- *     |<--- PUT{range, address, key} ------------|  a grant: write it here
+ *     |<--- PUT{range, layout} ------------------|  a grant: write it here
  *     |==== put ================================>|
  *     |---- FIN{range, status} ----------------->|  the data is visible
  *
- *     |---- RGET{address, keys} ---------------->|  read it from here
+ *     |---- RGET{layout} ----------------------->|  read it from here
  *     |<=== get, in pieces ======================|
  *     |<--- FIN{bytes read} ---------------------|
  *
- * A key is written with the name of the lane that it is for
- * (ucp_worker_iface.name), so the ends need not number their lanes alike. A
+ * A layout says where the bytes lie, in one block or in many (layout.h). A
  * piece whose RDMA failed is asked for again as fragments. */
 #ifndef UCP_PROTO_RDMA_H_
 #define UCP_PROTO_RDMA_H_
@@ -21,9 +20,8 @@
 #include "ucp/proto/rndv.h"
 
 enum {
-    /* RGET's head: an address and a key for each lane. */
-    UCP_RDMA_HEAD_BYTES_MAX =
-        8 + UCP_LANE_COUNT_MAX * (5 + UCT_RKEY_BYTES_MAX),
+    /* RGET's head, and a message's with it. */
+    UCP_RDMA_HEAD_BYTES_MAX = 8192,
 };
 
 /* Which operation. */
@@ -51,8 +49,8 @@ struct ucs_linear ucp_rdma_cost(const struct ucp_query *query, uint32_t lanes,
 struct ucs_linear ucp_rdma_register_cost(const struct ucp_query *query,
                                          uint32_t               lanes);
 
-/* An answer to a query if RDMA protocols cannot be offered at all: not
- * contiguous, no lane, thresholds. NULL: they can; *first_p is the first
+/* An answer to a query if RDMA protocols cannot be offered at all: no memory
+ * to show, no lane, thresholds. NULL: they can; *first_p is the first
  * size. */
 const char *ucp_rdma_refusal(const struct ucp_query *query,
                              enum ucp_rdma_op op, size_t *first_p);
@@ -62,6 +60,10 @@ const char *ucp_rdma_refusal(const struct ucp_query *query,
 uint32_t ucp_rdma_own_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op);
 uint32_t ucp_rdma_peer_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op);
 
+/* Is the memory of that message worth showing over those lanes? A generic
+ * datatype has none; small runs are better packed: protocol 4. */
+bool ucp_rdma_can_show(const struct ucp_ep *ep, const struct ucp_dt_iter *iter,
+                       uint32_t lanes);
 /* S: why an endpoint cannot propose that kind, a constant sentence; NULL: it
  * can. Put is ours to do, get the peer's. */
 const char *ucp_rdma_obstacle(const struct ucp_ep *ep, enum ucp_rndv_kind kind,
@@ -69,7 +71,8 @@ const char *ucp_rdma_obstacle(const struct ucp_ep *ep, enum ucp_rndv_kind kind,
 
 /* ---- memory ---- */
 
-/* Register the message's buffer for those lanes; kept until the end.
+/* Register the message's buffer for those lanes, if it is in one block; kept
+ * until the end. The runs of others are registered when they are used.
  * @return the lanes for which that worked. */
 uint32_t ucp_rdma_register_all(struct ucp_rndv *rndv, uint32_t lanes,
                                unsigned access);
@@ -109,11 +112,13 @@ bool ucp_rdma_needs_local(const struct ucp_lane_model *model);
  * @return the lanes that can be used. */
 uint32_t ucp_rdma_register_local(struct ucp_rndv *rndv, uint32_t lanes);
 
-/* Write RGET's head. @return its length; 0: no key fits in size_bytes. */
-size_t ucp_rdma_head_encode(struct ucp_rndv *rndv, uint8_t *bytes,
-                            size_t size_bytes);
+/* S: write RGET's head, for those lanes. @return its length; 0: nothing can be
+ * shown. */
+size_t ucp_rdma_head_encode(struct ucp_rndv *rndv, uint32_t lanes,
+                            uint8_t *bytes, size_t size_bytes);
 
-/* Unpack the keys that we have lanes for. @return those lanes. */
+/* R: understand it; by_rdma.layout.
+ * @return the lanes with keys, for which those pieces are worth it. */
 uint32_t ucp_rdma_head_decode(struct ucp_rndv *rndv, const uint8_t *bytes,
                               size_t length, uint32_t lanes);
 

@@ -14,6 +14,8 @@
  * A piece that cannot be read is asked for like that. */
 #include "ucp/proto/rdma.h"
 
+#include "ucp/proto/fragment.h"
+#include "ucp/proto/layout.h"
 #include "ucp/proto/wire.h"
 #include "ucp/tag/recv.h"
 
@@ -55,19 +57,24 @@ static ucs_status_t get_step(struct ucp_request *req)
                                                       UCP_RDMA_GET);
     struct ucp_rndv      *rndv;
     ucs_status_t          status;
+    size_t                room;
 
-    if ((req->send.id == 0) && (get_obstacle(req->send.ep) != NULL)) {
+    if ((req->send.id == 0) &&
+        ((get_obstacle(req->send.ep) != NULL) ||
+         !ucp_rdma_can_show(req->send.ep, &req->dt, lanes))) {
         return ucp_rndv_fall_back(req);
     }
     status = ucp_rndv_open(req, &rndv);
     if (status != UCS_OK) {
         return status;
     }
-    (void)ucp_rdma_register_all(rndv, lanes,
-                                UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_READ);
+    lanes = ucp_rdma_register_all(rndv, lanes,
+                                  UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_READ);
     /* Without a key the receiver asks for fragments. */
-    start.head_bytes =
-        (uint16_t)ucp_rdma_head_encode(rndv, head, sizeof(head));
+    room = ucs_min(sizeof(head),
+                   req->send.ep->config->lane.attr.am.bcopy_bytes_max -
+                       UCP_WIRE_RNDV_BYTES);
+    start.head_bytes = (uint16_t)ucp_rdma_head_encode(rndv, lanes, head, room);
     return ucp_rndv_start(rndv, &start);
 }
 
@@ -75,9 +82,16 @@ static ucs_status_t get_answer(struct ucp_rndv          *rndv,
                                const struct ucp_arrival *arrival)
 {
     uint32_t lanes = ucp_rdma_own_lanes(rndv->ep, UCP_RDMA_GET);
+    size_t   end;
 
     if (lanes == 0) {
         return UCS_ERR_UNREACHABLE;
+    }
+    if (arrival->data_length > 0) {
+        return UCS_ERR_UNSUPPORTED; /* not what our get_step() sends */
+    }
+    if (!ucp_rdma_can_show(rndv->ep, &rndv->req->dt, lanes)) {
+        return UCS_ERR_UNSUPPORTED;
     }
     lanes = ucp_rdma_head_decode(rndv, arrival->data - arrival->head_length,
                                  arrival->head_length, lanes);
@@ -88,7 +102,11 @@ static ucs_status_t get_answer(struct ucp_rndv          *rndv,
     if (lanes == 0) {
         return UCS_ERR_UNSUPPORTED;
     }
-    ucp_rdma_get(rndv, lanes, arrival->data_length, arrival->length);
+    end = rndv->by_rdma.layout->range.end;
+    if (end < arrival->length) {
+        ucp_fragment_want(rndv, end, arrival->length);
+    }
+    ucp_rdma_get(rndv, lanes, 0, end);
     return UCS_OK;
 }
 
@@ -101,7 +119,8 @@ const struct ucp_proto ucp_rdma_get_proto = {
     .abort   = ucp_rndv_abort_send,
     .answer  = get_answer,
     .kind    = UCP_RNDV_GET,
-    .answers = UCP_DT_BIT(UCP_DT_CONTIG),
+    .answers = UCP_DT_BIT(UCP_DT_CONTIG) | UCP_DT_BIT(UCP_DT_IOV) |
+               UCP_DT_BIT(UCP_DT_STRIDED),
 
     .obstacle = get_obstacle,
 };

@@ -7,7 +7,7 @@
 #include "ucp/proto/rails.h"
 
 struct ucp_piece *ucp_piece_create(struct ucp_rndv *rndv, unsigned lane,
-                                      size_t offset, size_t length)
+                                   size_t offset, size_t length)
 {
     struct ucp_piece *piece = ucs_mpool_get(&rndv->ep->worker->pieces);
 
@@ -26,10 +26,10 @@ void ucp_piece_release_memory(struct ucp_piece *piece)
         ucp_reg_put(piece->reg);
         piece->reg = NULL;
     }
-    if (piece->rkey != NULL) {
-        piece->rkey->md->transport->rkey_release(piece->rkey);
-        piece->rkey = NULL;
-    }
+    ucp_regs_destroy(piece->regs);
+    ucp_layout_destroy(piece->layout);
+    piece->regs   = NULL;
+    piece->layout = NULL;
 }
 
 void ucp_piece_destroy(struct ucp_piece *piece)
@@ -38,19 +38,92 @@ void ucp_piece_destroy(struct ucp_piece *piece)
     ucs_mpool_put(piece);
 }
 
-struct uct_iov ucp_piece_iov(const struct ucp_piece *piece, size_t offset,
-                                size_t length)
-{
-    struct ucp_rndv      *rndv = piece->rndv;
-    const struct ucp_reg *reg  = (piece->reg != NULL) ?
-                                     piece->reg :
-                                     rndv->by_rdma.regs[piece->lane];
+/* ---- one operation ---- */
 
-    return (struct uct_iov){
-        .buffer = (char *)rndv->req->dt.contig + offset,
-        .length = length,
-        .mem    = (reg == NULL) ? NULL : reg->mem,
-    };
+/* Let the local side end with the remote one. */
+static void lists_trim(struct ucp_rdma_lists *lists, size_t bytes)
+{
+    while (bytes >= lists->iov[lists->rma.iov_count - 1].length) {
+        bytes -= lists->iov[--lists->rma.iov_count].length;
+    }
+    lists->iov[lists->rma.iov_count - 1].length -= bytes;
+}
+
+void ucp_rdma_lists_init(struct ucp_rdma_lists      *lists,
+                         const struct ucp_piece     *piece,
+                         struct ucp_layout          *layout,
+                         const struct uct_op_limits *limits,
+                         struct ucp_range            range)
+{
+    struct ucp_dt_iter *iter = &piece->rndv->by_rdma.local;
+    size_t              local;
+
+    lists->rma = (struct uct_rma){
+        .iov    = lists->iov,
+        .remote = lists->remote,
+        .iov_count =
+            ucs_min(limits->iov_count_max, (unsigned)UCP_RDMA_OP_COUNT_MAX),
+        .remote_count =
+            ucs_min(limits->remote_count_max, (unsigned)UCP_RDMA_OP_COUNT_MAX)};
+    if (iter->length == 0) {
+        *iter = piece->rndv->req->dt;
+    }
+    ucp_dt_iter_seek(iter, range.offset);
+    local = ucp_dt_iter_pieces(
+        iter, ucs_min(range.end - range.offset, limits->zcopy_bytes_max),
+        lists->iov, &lists->rma.iov_count);
+    range.end     = range.offset + local;
+    lists->length = ucp_layout_pieces(layout, piece->lane, range, lists->remote,
+                                      &lists->rma.remote_count);
+    if (lists->length < local) {
+        lists_trim(lists, local - lists->length);
+    }
+}
+
+/* Register each entry. */
+static ucs_status_t lists_register_runs(struct ucp_rdma_lists *lists,
+                                        struct ucp_piece      *piece)
+{
+    struct ucp_regs *regs   = ucp_regs_create(piece->rndv->ep->worker);
+    ucs_status_t     status = UCS_OK;
+
+    if (regs == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    for (unsigned i = 0; (status == UCS_OK) && (i < lists->rma.iov_count);
+         ++i) {
+        status = ucp_rdma_register(piece->rndv->ep, piece->lane,
+                                   lists->iov[i].buffer, lists->iov[i].length,
+                                   UCT_ACCESS_LOCAL, &regs->regs[i]);
+        if (status == UCS_OK) {
+            lists->iov[i].mem = regs->regs[i]->mem;
+            ++regs->count;
+        }
+    }
+    if (status != UCS_OK) {
+        ucp_regs_destroy(regs);
+        return status;
+    }
+    piece->regs = regs;
+    return UCS_OK;
+}
+
+ucs_status_t ucp_rdma_lists_register(struct ucp_rdma_lists *lists,
+                                     struct ucp_piece      *piece)
+{
+    const struct ucp_rndv *rndv = piece->rndv;
+    const struct ucp_reg  *reg =
+        (piece->reg != NULL) ? piece->reg : rndv->by_rdma.regs[piece->lane];
+
+    if (reg != NULL) {
+        for (unsigned i = 0; i < lists->rma.iov_count; ++i) {
+            lists->iov[i].mem = reg->mem;
+        }
+        return UCS_OK;
+    }
+    return ucp_rdma_needs_local(ucp_piece_model(piece))
+               ? lists_register_runs(lists, piece)
+               : UCS_OK;
 }
 
 /* ---- cutting a range ---- */
@@ -70,12 +143,12 @@ uint32_t ucp_rdma_worth(const struct ucp_rndv *rndv, uint32_t lanes,
 unsigned ucp_rdma_next_lane(const struct ucp_rndv *rndv, uint32_t lanes,
                             enum ucp_rdma_op op)
 {
-    return ucp_rails_next(rndv->ep->config->lanes, lanes,
-                          (enum ucp_rail_use)op, rndv->by_rdma.lane_bytes);
+    return ucp_rails_next(rndv->ep->config->lanes, lanes, (enum ucp_rail_use)op,
+                          rndv->by_rdma.lane_bytes);
 }
 
 struct ucp_piece *ucp_rdma_cut(struct ucp_rndv *rndv, unsigned lane,
-                                  enum ucp_rdma_op op, size_t length_max)
+                               enum ucp_rdma_op op, size_t length_max)
 {
     struct ucp_rdma  *rdma   = &rndv->by_rdma;
     size_t            length = rdma->piece_bytes;
@@ -96,13 +169,20 @@ struct ucp_piece *ucp_rdma_cut(struct ucp_rndv *rndv, unsigned lane,
     return piece;
 }
 
-void ucp_rdma_uncut(struct ucp_piece *piece)
+void ucp_rdma_shorten(struct ucp_piece *piece, size_t length)
 {
     struct ucp_rndv *rndv = piece->rndv;
+    size_t           rest = piece->length - length;
 
-    rndv->rdma.offset -= piece->length;
-    rndv->by_rdma.lane_bytes[piece->lane] -= piece->length;
-    --rndv->by_rdma.count;
+    rndv->rdma.offset -= rest;
+    rndv->by_rdma.lane_bytes[piece->lane] -= rest;
+    piece->length = length;
+}
+
+void ucp_rdma_uncut(struct ucp_piece *piece)
+{
+    ucp_rdma_shorten(piece, 0);
+    --piece->rndv->by_rdma.count;
     ucp_piece_destroy(piece);
 }
 
@@ -118,15 +198,16 @@ void ucp_rdma_send_fin(struct ucp_ep *ep, const struct ucp_wire_fin *fin)
 
 bool ucp_rdma_is_ready(const struct ucp_rndv *rndv)
 {
-    return (rndv->flags & UCP_RNDV_IS_RECV) ?
-               (rndv->kind == UCP_RNDV_GET) &&
-                   (rndv->rdma.offset < rndv->rdma.end) :
-               !ucs_queue_is_empty(&rndv->by_rdma.puts);
+    return (rndv->flags & UCP_RNDV_IS_RECV)
+               ? (rndv->kind == UCP_RNDV_GET) &&
+                     (rndv->rdma.offset < rndv->rdma.end)
+               : !ucs_queue_is_empty(&rndv->by_rdma.puts);
 }
 
 ucs_status_t ucp_rdma_step(struct ucp_rndv *rndv)
 {
-    return (rndv->flags & UCP_RNDV_IS_RECV) ? ucp_rdma_get_step(rndv) : ucp_rdma_put_step(rndv);
+    return (rndv->flags & UCP_RNDV_IS_RECV) ? ucp_rdma_get_step(rndv)
+                                            : ucp_rdma_put_step(rndv);
 }
 
 void ucp_rdma_drop(struct ucp_rndv *rndv)
@@ -145,7 +226,6 @@ void ucp_rdma_drop(struct ucp_rndv *rndv)
         ucp_piece_destroy(piece);
     }
 }
-
 
 /* ---- FIN ---- */
 static ucs_status_t fin_receive(void *arg, struct uct_source *source,

@@ -4,6 +4,7 @@
 #ifndef UCP_PROTO_RDMA_PIECE_H_
 #define UCP_PROTO_RDMA_PIECE_H_
 
+#include "ucp/proto/layout.h"
 #include "ucp/proto/rdma.h"
 #include "ucp/proto/wire_rdma.h"
 
@@ -12,13 +13,31 @@ struct ucp_piece *ucp_piece_create(struct ucp_rndv *rndv, unsigned lane,
                                    size_t offset, size_t length);
 void              ucp_piece_destroy(struct ucp_piece *piece);
 
-/* Give its registration and its key back. */
+/* Give back its registrations and keys. */
 void ucp_piece_release_memory(struct ucp_piece *piece);
 
-/* What the iov of an operation says of [offset, offset + length) of the
- * message. */
-struct uct_iov ucp_piece_iov(const struct ucp_piece *piece, size_t offset,
-                             size_t length);
+enum { UCP_RDMA_OP_COUNT_MAX = 64 }; /* entries of an operation, each side */
+
+/* A put or get: as much of a range as the lists of one operation take.
+ * length  bytes of it */
+struct ucp_rdma_lists {
+    struct uct_iov    iov[UCP_RDMA_OP_COUNT_MAX];
+    struct uct_remote remote[UCP_RDMA_OP_COUNT_MAX];
+    struct uct_rma    rma;
+    size_t            length;
+};
+
+/* Describe [range) of the message here and there, as far as it goes. */
+void ucp_rdma_lists_init(struct ucp_rdma_lists      *lists,
+                         const struct ucp_piece     *piece,
+                         struct ucp_layout          *layout,
+                         const struct uct_op_limits *limits,
+                         struct ucp_range            range);
+
+/* Let each local entry have its registration, where the lane wants one; until
+ * ucp_piece_release_memory(). */
+UCS_MUST_USE ucs_status_t ucp_rdma_lists_register(struct ucp_rdma_lists *lists,
+                                                  struct ucp_piece      *piece);
 
 static inline const struct ucp_lane_model *
 ucp_piece_model(const struct ucp_piece *piece)
@@ -42,7 +61,9 @@ unsigned ucp_rdma_next_lane(const struct ucp_rndv *rndv, uint32_t lanes,
 /* Cut the next piece for a lane off the range. NULL: no memory. */
 struct ucp_piece *ucp_rdma_cut(struct ucp_rndv *rndv, unsigned lane,
                                enum ucp_rdma_op op, size_t length_max);
-/* Take back the piece that was cut last. */
+/* Take back what is behind length bytes of the piece that was cut last. */
+void ucp_rdma_shorten(struct ucp_piece *piece, size_t length);
+/* Take it back whole. */
 void ucp_rdma_uncut(struct ucp_piece *piece);
 
 void ucp_rdma_send_fin(struct ucp_ep *ep, const struct ucp_wire_fin *fin);

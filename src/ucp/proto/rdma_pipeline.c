@@ -63,10 +63,13 @@ static ucs_status_t pipeline_step(struct ucp_request *req)
         .first_bytes_max = req->send.ep->config->lane.attr.am.bcopy_bytes_max -
                            UCP_WIRE_RNDV_BYTES,
     };
+    uint32_t lanes = ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT);
     struct ucp_rndv *rndv;
     ucs_status_t     status;
 
-    if ((req->send.id == 0) && (pipeline_obstacle(req->send.ep) != NULL)) {
+    if ((req->send.id == 0) &&
+        ((pipeline_obstacle(req->send.ep) != NULL) ||
+         !ucp_rdma_can_show(req->send.ep, &req->dt, lanes))) {
         return ucp_rndv_fall_back(req);
     }
     status = ucp_rndv_open(req, &rndv);
@@ -87,6 +90,9 @@ static ucs_status_t pipeline_answer(struct ucp_rndv          *rndv,
     if (lanes == 0) {
         return UCS_ERR_UNREACHABLE;
     }
+    if (!ucp_rdma_can_show(rndv->ep, &rndv->req->dt, lanes)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
     ucp_fragment_want(rndv, middle.end, arrival->length);
     ucp_rdma_grant(rndv, lanes, &middle,
                    ucs_max(config->rndv_fragment_bytes, (size_t)1),
@@ -103,7 +109,8 @@ const struct ucp_proto ucp_rdma_pipeline_proto = {
     .abort   = ucp_rndv_abort_send,
     .answer  = pipeline_answer,
     .kind    = UCP_RNDV_PIPELINE,
-    .answers = UCP_DT_BIT(UCP_DT_CONTIG),
+    .answers = UCP_DT_BIT(UCP_DT_CONTIG) | UCP_DT_BIT(UCP_DT_IOV) |
+               UCP_DT_BIT(UCP_DT_STRIDED),
 
     .obstacle = pipeline_obstacle,
 };

@@ -52,10 +52,13 @@ static ucs_status_t put_step(struct ucp_request *req)
 {
     const struct ucp_rndv_start start = {.am_id = UCP_AM_RNDV,
                                          .kind  = UCP_RNDV_PUT};
+    uint32_t lanes = ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT);
     struct ucp_rndv            *rndv;
     ucs_status_t                status;
 
-    if ((req->send.id == 0) && (put_obstacle(req->send.ep) != NULL)) {
+    if ((req->send.id == 0) &&
+        ((put_obstacle(req->send.ep) != NULL) ||
+         !ucp_rdma_can_show(req->send.ep, &req->dt, lanes))) {
         return ucp_rndv_fall_back(req);
     }
     status = ucp_rndv_open(req, &rndv);
@@ -63,8 +66,7 @@ static ucs_status_t put_step(struct ucp_request *req)
         return status;
     }
     /* What fails here is tried again when the put is asked for. */
-    (void)ucp_rdma_register_local(rndv, ucp_rdma_own_lanes(rndv->ep,
-                                                           UCP_RDMA_PUT));
+    (void)ucp_rdma_register_local(rndv, lanes);
     return ucp_rndv_start(rndv, &start);
 }
 
@@ -77,6 +79,9 @@ static ucs_status_t put_answer(struct ucp_rndv          *rndv,
 
     if (lanes == 0) {
         return UCS_ERR_UNREACHABLE;
+    }
+    if (!ucp_rdma_can_show(rndv->ep, &rndv->req->dt, lanes)) {
+        return UCS_ERR_UNSUPPORTED;
     }
     lanes = ucp_rdma_register_all(rndv, lanes,
                                   UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_WRITE);
@@ -96,7 +101,8 @@ const struct ucp_proto ucp_rdma_put_proto = {
     .abort   = ucp_rndv_abort_send,
     .answer  = put_answer,
     .kind    = UCP_RNDV_PUT,
-    .answers = UCP_DT_BIT(UCP_DT_CONTIG),
+    .answers = UCP_DT_BIT(UCP_DT_CONTIG) | UCP_DT_BIT(UCP_DT_IOV) |
+               UCP_DT_BIT(UCP_DT_STRIDED),
 
     .obstacle = put_obstacle,
 };

@@ -34,9 +34,9 @@ static void rdma_piece_over(struct ucp_piece *piece, ucs_status_t status)
 void ucp_rdma_get(struct ucp_rndv *rndv, uint32_t lanes, size_t offset,
                   size_t end)
 {
-    rndv->rdma                = (struct ucp_range){offset, end};
-    rndv->by_rdma.lanes = ucp_rdma_worth(rndv, lanes, UCP_RDMA_GET,
-                                         end - offset);
+    rndv->rdma = (struct ucp_range){offset, end};
+    rndv->by_rdma.lanes =
+        ucp_rdma_worth(rndv, lanes, UCP_RDMA_GET, end - offset);
     rndv->by_rdma.total       = end - offset;
     rndv->by_rdma.piece_bytes = 0;
     ucp_rndv_submit(rndv);
@@ -86,19 +86,23 @@ static void get_done(struct uct_req *self)
 
 static ucs_status_t get_post(struct ucp_piece *piece)
 {
-    struct ucp_rndv *rndv = piece->rndv;
-    struct uct_iov   iov  = ucp_piece_iov(piece, piece->offset, piece->length);
-    struct uct_ep   *lane = ucp_piece_ep(piece);
-    const struct uct_remote remote = {
-        .address = rndv->by_rdma.remote + piece->offset,
-        .length  = piece->length,
-        .rkey    = rndv->by_rdma.rkeys[piece->lane]};
-    const struct uct_rma rma = {&iov, &remote, 1, 1};
-    ucs_status_t     status;
+    struct ucp_rndv      *rndv = piece->rndv;
+    struct uct_ep        *lane = ucp_piece_ep(piece);
+    struct ucp_rdma_lists lists;
+    ucs_status_t          status;
 
+    ucp_rdma_lists_init(
+        &lists, piece, rndv->by_rdma.layout, &ucp_piece_model(piece)->attr.get,
+        (struct ucp_range){piece->offset, piece->offset + piece->length});
+    ucp_rdma_shorten(piece, lists.length);
+    status = ucp_rdma_lists_register(&lists, piece);
+    if (status != UCS_OK) {
+        get_over(piece, status);
+        return UCS_OK;
+    }
     piece->base.cb = get_done;
     ucp_rndv_get(rndv);
-    status = lane->transport->get_zcopy(lane, &rma, &piece->base,
+    status = lane->transport->get_zcopy(lane, &lists.rma, &piece->base,
                                         UCT_FLAG_PENDING);
     if (status == UCS_INPROGRESS) {
         return UCS_OK;
@@ -118,11 +122,10 @@ ucs_status_t ucp_rdma_get_step(struct ucp_rndv *rndv)
     ucs_status_t status = UCS_ERR_WOULD_BLOCK;
 
     while ((lanes != 0) && (status == UCS_ERR_WOULD_BLOCK)) {
-        unsigned lane = ucp_rdma_next_lane(rndv, lanes, UCP_RDMA_GET);
-        struct ucp_piece *piece =
-            ucp_rdma_cut(rndv, lane, UCP_RDMA_GET,
-                     rndv->ep->config->lanes[lane].model.attr.get
-                         .zcopy_bytes_max);
+        unsigned          lane  = ucp_rdma_next_lane(rndv, lanes, UCP_RDMA_GET);
+        struct ucp_piece *piece = ucp_rdma_cut(
+            rndv, lane, UCP_RDMA_GET,
+            rndv->ep->config->lanes[lane].model.attr.get.zcopy_bytes_max);
 
         if (piece == NULL) {
             ucp_rndv_give_up(rndv, UCS_ERR_NO_MEMORY);
@@ -136,37 +139,39 @@ ucs_status_t ucp_rdma_get_step(struct ucp_rndv *rndv)
 
 /* ---- grants ---- */
 
-/* @return false: it could not be given; it counts as failed. */
+/* Grant as much of the piece as a message can show.
+ * @return false: nothing; it counts as failed. */
 static bool grant_send(struct ucp_piece *piece)
 {
-    struct ucp_rndv    *rndv = piece->rndv;
-    const struct ucp_reg *reg = rndv->by_rdma.regs[piece->lane];
-    char               *address = (char *)rndv->req->dt.contig + piece->offset;
-    uint8_t             key[UCT_RKEY_BYTES_MAX];
-    uint8_t             bytes[UCP_WIRE_PUT_BYTES + UCT_RKEY_BYTES_MAX];
-    struct ucp_wire_put put = {
-        .sender_id   = rndv->peer_id,
-        .receiver_id = rndv->req->recv.id,
-        .offset      = piece->offset,
-        .length      = piece->length,
-        .address     = (uintptr_t)address,
-        .lane_name   = ucp_ep_lane_name(rndv->ep, piece->lane),
-        .key         = key,
-    };
+    struct ucp_rndv         *rndv    = piece->rndv;
+    const struct ucp_showing showing = {
+        .rndv   = rndv,
+        .lanes  = UINT32_C(1) << piece->lane,
+        .access = UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_WRITE,
+        .range  = {piece->offset, piece->offset + piece->length}};
+    size_t  room = ucs_min(rndv->ep->config->lane.attr.am.bcopy_bytes_max,
+                           (size_t)UCP_CONTROL_BYTES_MAX);
+    uint8_t bytes[UCP_CONTROL_BYTES_MAX];
+    size_t  length, end;
+    struct ucp_wire_put put = {.sender_id   = rndv->peer_id,
+                               .receiver_id = rndv->req->recv.id,
+                               .offset      = piece->offset};
 
-    if (reg == NULL) {
-        if (ucp_rdma_register(rndv->ep, piece->lane, address, piece->length,
-                              UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_WRITE,
-                              &piece->reg) != UCS_OK) {
-            piece->reg = NULL;
-            return false;
-        }
-        reg = piece->reg;
+    piece->regs = ucp_regs_create(rndv->ep->worker);
+    if (piece->regs == NULL) {
+        return false;
     }
-    put.key_length = (uint8_t)ucp_rdma_pack_key(reg, key);
+    length = ucp_layout_show(&showing, bytes + UCP_WIRE_PUT_BYTES,
+                             room - UCP_WIRE_PUT_BYTES, piece->regs, &end);
+    if (length == 0) {
+        return false;
+    }
+    ucp_rdma_shorten(piece, end - piece->offset);
+    put.length = piece->length;
+    ucp_wire_put_encode(bytes, &put);
     ucs_list_add_tail(&rndv->by_rdma.grants, &piece->link);
     ucp_ep_send_control(rndv->ep, UCP_AM_PUT, bytes,
-                        ucp_wire_put_encode(bytes, &put));
+                        UCP_WIRE_PUT_BYTES + length);
     return true;
 }
 
@@ -178,8 +183,9 @@ static void grant_more(struct ucp_rndv *rndv)
 
     while ((rndv->rdma.offset < rndv->rdma.end) &&
            (rdma->count < rdma->depth) && !ucp_rndv_is_over(rndv)) {
-        piece = ucp_rdma_cut(rndv, ucp_rdma_next_lane(rndv, rdma->lanes, UCP_RDMA_PUT),
-                         UCP_RDMA_PUT, SIZE_MAX);
+        piece = ucp_rdma_cut(
+            rndv, ucp_rdma_next_lane(rndv, rdma->lanes, UCP_RDMA_PUT),
+            UCP_RDMA_PUT, SIZE_MAX);
         if (piece == NULL) {
             ucp_rndv_give_up(rndv, UCS_ERR_NO_MEMORY);
             return;
@@ -194,9 +200,9 @@ void ucp_rdma_grant(struct ucp_rndv *rndv, uint32_t lanes,
                     const struct ucp_range *range, size_t piece_bytes,
                     unsigned depth)
 {
-    rndv->rdma                = *range;
-    rndv->by_rdma.lanes       = ucp_rdma_worth(rndv, lanes, UCP_RDMA_PUT,
-                                               range->end - range->offset);
+    rndv->rdma = *range;
+    rndv->by_rdma.lanes =
+        ucp_rdma_worth(rndv, lanes, UCP_RDMA_PUT, range->end - range->offset);
     rndv->by_rdma.total       = range->end - range->offset;
     rndv->by_rdma.piece_bytes = piece_bytes;
     rndv->by_rdma.depth       = depth;
@@ -208,7 +214,7 @@ static struct ucp_piece *grant_find(struct ucp_rndv           *rndv,
 {
     struct ucp_piece *piece;
 
-    ucs_list_for_each(piece, &rndv->by_rdma.grants, link) {
+    ucs_list_for_each (piece, &rndv->by_rdma.grants, link) {
         if ((piece->offset == fin->offset) && (piece->length == fin->length)) {
             return piece;
         }
@@ -217,8 +223,7 @@ static struct ucp_piece *grant_find(struct ucp_rndv           *rndv,
 }
 
 /* S has written a piece, or could not. */
-void ucp_rdma_grant_fin(struct ucp_rndv           *rndv,
-                              const struct ucp_wire_fin *fin)
+void ucp_rdma_grant_fin(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin)
 {
     struct ucp_piece *piece = grant_find(rndv, fin);
 

@@ -132,6 +132,9 @@ static ucs_status_t shared_offer(const struct ucp_query *query,
     if (reason != NULL) {
         return ucp_offer_refuse(offer_p, reason);
     }
+    if (query->dt_class != UCP_DT_CONTIG) {
+        return ucp_offer_refuse(offer_p, "the data is not contiguous");
+    }
     if (!ucp_rndv_is_wanted(query, UCP_RNDV_SHARED)) {
         return ucp_offer_refuse(offer_p, "UCX_RNDV_SCHEME asks for another");
     }
@@ -196,12 +199,13 @@ static ucs_status_t shared_step(struct ucp_request *req)
     if ((rndv->share != NULL) || shared_take_word(rndv, lanes)) {
         ucs_put_le32(head, ucp_ep_lane_name(rndv->ep, rndv->share->lane));
         ucs_put_le64(head + 4, rndv->share->name);
-        (void)ucp_rdma_register_all(rndv, lanes,
-                                    UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_READ);
+        lanes = ucp_rdma_register_all(
+            rndv, lanes, UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_READ);
         start.head_bytes =
             (uint16_t)(SHARED_HEAD_BYTES +
-                       ucp_rdma_head_encode(rndv, head + SHARED_HEAD_BYTES,
-                                            sizeof(head) - SHARED_HEAD_BYTES));
+                       ucp_rdma_head_encode(
+                           rndv, lanes, head + SHARED_HEAD_BYTES,
+                           ucs_min(room, sizeof(head)) - SHARED_HEAD_BYTES));
     }
     start.first_bytes_max = room - start.head_bytes;
     return ucp_rndv_start(rndv, &start);
@@ -277,6 +281,9 @@ static ucs_status_t shared_answer(struct ucp_rndv          *rndv,
     lanes =
         ucp_rdma_head_decode(rndv, head + SHARED_HEAD_BYTES,
                              arrival->head_length - SHARED_HEAD_BYTES, lanes);
+    if ((lanes == 0) || (rndv->by_rdma.layout->range.end < arrival->length)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
     lanes = ucp_rdma_register_local(rndv, lanes);
     share = (lanes == 0) ? NULL : shared_find_word(rndv, head, lanes);
     if (share == NULL) {

@@ -13,8 +13,8 @@
 /* R may ask for what could not be written. */
 static void put_back(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin)
 {
-    ucs_status_t status = ucp_extents_add(&rndv->unasked, fin->offset,
-                                          fin->offset + fin->length);
+    ucs_status_t status =
+        ucp_extents_add(&rndv->unasked, fin->offset, fin->offset + fin->length);
 
     if (status != UCS_OK) {
         ucp_rndv_give_up(rndv, status);
@@ -65,10 +65,18 @@ static bool put_has_more(const struct ucp_piece *piece)
     return (piece->done < piece->length) || !put_is_visible(piece);
 }
 
+/* An operation has let go of the runs of this end. */
+static void put_release(struct ucp_piece *piece)
+{
+    ucp_regs_destroy(piece->regs);
+    piece->regs = NULL;
+}
+
 static void put_done(struct uct_req *self)
 {
     struct ucp_piece *piece = ucs_container_of(self, struct ucp_piece, base);
 
+    put_release(piece);
     piece->done += piece->posted;
     if ((self->status == UCS_OK) && put_has_more(piece) &&
         !ucp_rndv_is_over(piece->rndv)) {
@@ -87,30 +95,36 @@ static void put_flushed(struct uct_req *self)
 /* Post the next operation of a piece: a put, or the flush after it. */
 static ucs_status_t put_post(struct ucp_piece *piece)
 {
-    struct uct_ep *lane = ucp_piece_ep(piece);
-    size_t         left = piece->length - piece->done;
-    struct uct_iov iov;
-    struct uct_remote    remote = {.address = piece->remote + piece->done,
-                                   .rkey    = piece->rkey};
-    const struct uct_rma rma    = {&iov, &remote, 1, 1};
+    struct uct_ep        *lane = ucp_piece_ep(piece);
+    struct ucp_rdma_lists lists;
+    ucs_status_t          status;
 
-    if (left == 0) {
+    if (piece->done == piece->length) {
         piece->base.cb = put_flushed;
         return uct_ep_flush(lane, &piece->base, UCT_FLAG_PENDING);
     }
-    piece->posted  = ucs_min(left, ucp_piece_model(piece)->attr.put.zcopy_bytes_max);
+    ucp_rdma_lists_init(&lists, piece, piece->layout,
+                        &ucp_piece_model(piece)->attr.put,
+                        (struct ucp_range){piece->offset + piece->done,
+                                           piece->offset + piece->length});
+    status = ucp_rdma_lists_register(&lists, piece);
+    if (status != UCS_OK) {
+        return status;
+    }
+    piece->posted  = lists.length;
     piece->base.cb = put_done;
-    iov = ucp_piece_iov(piece, piece->offset + piece->done, piece->posted);
-    remote.length = piece->posted;
-    return lane->transport->put_zcopy(lane, &rma, &piece->base,
-                                      UCT_FLAG_PENDING);
+    status         = lane->transport->put_zcopy(lane, &lists.rma, &piece->base,
+                                                UCT_FLAG_PENDING);
+    if (status != UCS_INPROGRESS) {
+        put_release(piece);
+    }
+    return status;
 }
 
 ucs_status_t ucp_rdma_put_step(struct ucp_rndv *rndv)
 {
-    struct ucp_piece *piece =
-        ucs_container_of(ucs_queue_first(&rndv->by_rdma.puts), struct ucp_piece,
-                         queue);
+    struct ucp_piece *piece = ucs_container_of(
+        ucs_queue_first(&rndv->by_rdma.puts), struct ucp_piece, queue);
     bool         is_flush = (piece->done == piece->length);
     ucs_status_t status;
 
@@ -146,50 +160,58 @@ static bool put_may(const struct ucp_rndv *rndv, const struct ucp_wire_put *put)
                             put->offset + put->length);
 }
 
-/* Make the piece that a PUT asks for: find its lane, its key, its memory.
+/* Register this end of a piece, if it is one block and its lane wants that. */
+static ucs_status_t put_register(struct ucp_piece *piece)
+{
+    const struct ucp_rndv *rndv = piece->rndv;
+    struct uct_iov         span =
+        ucp_dt_iter_span(&rndv->req->dt, piece->offset, piece->length);
+    ucs_status_t status;
+
+    if ((span.buffer == NULL) || (rndv->by_rdma.regs[piece->lane] != NULL) ||
+        !ucp_rdma_needs_local(ucp_piece_model(piece))) {
+        return UCS_OK;
+    }
+    status = ucp_rdma_register(rndv->ep, piece->lane, span.buffer, span.length,
+                               UCT_ACCESS_LOCAL, &piece->reg);
+    if (status != UCS_OK) {
+        piece->reg = NULL;
+    }
+    return status;
+}
+
+/* Make the piece that a PUT asks for; it owns the layout.
  * @return NULL: this end cannot. */
 static struct ucp_piece *put_create(struct ucp_rndv           *rndv,
-                                    const struct ucp_wire_put *put)
+                                    const struct ucp_wire_put *put,
+                                    struct ucp_layout         *layout)
 {
-    struct ucp_ep *ep   = rndv->ep;
-    int            lane = ucp_rdma_find_lane(
-        ep, ucp_rdma_own_lanes(ep, UCP_RDMA_PUT), put->lane_name);
-    struct ucp_piece *piece;
+    unsigned          lane = (unsigned)__builtin_ctz(layout->lanes);
+    struct ucp_piece *piece =
+        ucp_piece_create(rndv, lane, put->offset, put->length);
 
-    if (lane < 0) {
-        return NULL;
-    }
-    piece = ucp_piece_create(rndv, (unsigned)lane, put->offset, put->length);
     if (piece == NULL) {
+        ucp_layout_destroy(layout);
         return NULL;
     }
-    piece->remote = put->address;
-    if (ucp_rdma_unpack_key(ep, (unsigned)lane, put->key, put->key_length,
-                            &piece->rkey) != UCS_OK) {
-        piece->rkey = NULL;
-        ucp_piece_destroy(piece);
-        return NULL;
-    }
-    if ((rndv->by_rdma.regs[lane] == NULL) &&
-        ucp_rdma_needs_local(ucp_piece_model(piece)) &&
-        (ucp_rdma_register(ep, (unsigned)lane,
-                           (char *)rndv->req->dt.contig + piece->offset,
-                           piece->length, UCT_ACCESS_LOCAL,
-                           &piece->reg) != UCS_OK)) {
-        piece->reg = NULL;
+    piece->layout = layout;
+    if (put_register(piece) != UCS_OK) {
         ucp_piece_destroy(piece);
         return NULL;
     }
     return piece;
 }
 
-static void put_accept(struct ucp_rndv *rndv, const struct ucp_wire_put *put)
+/* @param layout  NULL: no lane has keys that can be used. */
+static void put_accept(struct ucp_rndv *rndv, const struct ucp_wire_put *put,
+                       struct ucp_layout *layout)
 {
-    struct ucp_piece   *piece = put_create(rndv, put);
-    struct ucp_wire_fin fin   = {.id     = put->receiver_id,
-                                 .offset = put->offset,
-                                 .length = put->length,
-                                 .status = UCS_ERR_UNREACHABLE};
+    struct ucp_piece *piece =
+        (layout == NULL) ? NULL : put_create(rndv, put, layout);
+    struct ucp_wire_fin fin = {.id     = put->receiver_id,
+                               .offset = put->offset,
+                               .length = put->length,
+                               .status = UCS_ERR_UNREACHABLE};
     ucs_status_t        status;
 
     rndv->peer_id = put->receiver_id;
@@ -210,12 +232,34 @@ static void put_accept(struct ucp_rndv *rndv, const struct ucp_wire_put *put)
     ucp_rndv_submit(rndv);
 }
 
+/* Where to? @return false: it is nonsense, or not about the whole range. */
+static bool put_read(struct ucp_rndv *rndv, const struct ucp_wire_put *put,
+                     struct ucp_shown *shown, struct ucp_layout **layout_p)
+{
+    ucs_status_t status;
+
+    *layout_p    = NULL;
+    shown->ep    = rndv->ep;
+    shown->lanes = ucp_rdma_own_lanes(rndv->ep, UCP_RDMA_PUT);
+    shown->range = (struct ucp_range){put->offset, put->offset + put->length};
+    status       = ucp_layout_read(shown, layout_p);
+    if ((status == UCS_OK) && ((*layout_p)->range.end < shown->range.end)) {
+        ucp_layout_destroy(*layout_p);
+        return false;
+    }
+    return status != UCS_ERR_INVALID_PARAM;
+}
+
 ucs_status_t ucp_rdma_put_receive(void *arg, struct uct_source *source,
-                                void *data, size_t length, unsigned flags)
+                                  void *data, size_t length, unsigned flags)
 {
     struct ucp_worker  *worker = ((struct ucp_worker_iface *)arg)->worker;
     struct ucp_rndv    *rndv;
     struct ucp_wire_put put;
+    struct ucp_layout  *layout;
+    struct ucp_shown    shown = {.bytes =
+                                     (const uint8_t *)data + UCP_WIRE_PUT_BYTES,
+                                 .size_bytes = length - UCP_WIRE_PUT_BYTES};
 
     (void)flags;
     if (!ucp_wire_put_decode(data, length, &put)) {
@@ -226,19 +270,18 @@ ucs_status_t ucp_rdma_put_receive(void *arg, struct uct_source *source,
     if (rndv == NULL) {
         return UCS_OK;
     }
-    if (!put_may(rndv, &put)) {
+    if (!put_may(rndv, &put) || !put_read(rndv, &put, &shown, &layout)) {
         ucp_worker_drop(worker, source->user, "a PUT");
         return UCS_OK;
     }
     ucp_rndv_get(rndv);
-    put_accept(rndv, &put);
+    put_accept(rndv, &put, layout);
     ucp_rndv_put(rndv);
     return UCS_OK;
 }
 
 /* R has read so much. */
-void ucp_rdma_get_fin(struct ucp_rndv           *rndv,
-                            const struct ucp_wire_fin *fin)
+void ucp_rdma_get_fin(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin)
 {
     struct ucp_worker *worker = rndv->ep->worker;
 

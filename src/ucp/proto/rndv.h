@@ -30,6 +30,8 @@
 
 struct ucp_arrival;
 struct ucp_reg;
+struct ucp_regs;
+struct ucp_layout;
 struct ucp_share;
 
 /* How a message goes on after its start; the numbers are on the wire. */
@@ -67,7 +69,9 @@ struct ucp_range {
  * count       R: pieces under way
  * read        R: bytes read that S was not told of; S: bytes that R has read
  * lane_bytes  R: given to each lane
- * regs, rkeys of the whole message, by lane */
+ * regs        of the whole message, by lane, if it is in one block
+ * local       a walk over this end's memory
+ * shown       S: what it has registered for get; layout: R: what S has shown */
 struct ucp_rdma {
     struct ucs_queue puts;
     struct ucs_list  grants;
@@ -77,10 +81,11 @@ struct ucp_rdma {
     size_t           piece_bytes;
     size_t           total;
     size_t           read;
-    uint64_t         remote;
     size_t           lane_bytes[UCP_LANE_COUNT_MAX];
     struct ucp_reg  *regs[UCP_LANE_COUNT_MAX];
-    struct uct_rkey *rkeys[UCP_LANE_COUNT_MAX];
+    struct ucp_regs   *shown;
+    struct ucp_layout *layout;
+    struct ucp_dt_iter local;
 };
 
 /* bulk       in ep->bulk while something is ready to be sent
@@ -107,12 +112,10 @@ struct ucp_rndv {
 };
 
 /* A part of a message that a transport has, or that waits for one.
- * queue   by_rdma.puts
- * link    by_rdma.grants
+ * queue   by_rdma.puts; link: by_rdma.grants
  * done    bytes of it that were posted
- * remote  put: where to
- * reg     its own registration, or NULL
- * rkey    put: its own key */
+ * layout  put: where to
+ * reg     its own registration, or NULL; regs: those of its runs */
 struct ucp_piece {
     struct uct_req        base;
     struct ucp_rndv      *rndv;
@@ -122,18 +125,16 @@ struct ucp_piece {
     size_t                length;
     size_t                done;
     size_t                posted;
-    uint64_t              remote;
+    struct ucp_layout    *layout;
     struct ucp_reg       *reg;
-    struct uct_rkey      *rkey;
+    struct ucp_regs      *regs;
     uint8_t               lane;
 };
 
 UCS_MUST_USE ucs_status_t ucp_rndv_pools_init(struct ucp_worker *worker);
 void                      ucp_rndv_pools_cleanup(struct ucp_worker *worker);
-/* A new object. NULL: no memory. */
+/* A new object, NULL: no memory; and its end: it gives back what it holds. */
 struct ucp_rndv *ucp_rndv_create(struct ucp_request *req, struct ucp_ep *ep);
-
-/* Nobody uses it any more: give back what it holds. */
 void ucp_rndv_destroy(struct ucp_rndv *rndv);
 
 /* Tell the peer, if any, that the message is given up. */

@@ -2,32 +2,26 @@
 /* ucp/proto/wire_rdma.h - the messages around put and get, byte by byte.
  *
  *   PUT          0 sender id:8  8 receiver id:8  16 offset:8  24 length:8
- *                32 address:8  40 lane name:4  44 key length:1  45 0:3  48 key
+ *                32 layout of that range, for one lane (layout.h)
  *   FIN          0 id:8  8 offset:8  16 length:8  24 status:1
  *
  * As in wire.h. */
 #ifndef UCP_PROTO_WIRE_RDMA_H_
 #define UCP_PROTO_WIRE_RDMA_H_
 
-#include <string.h>
-
 #include "ucp/proto/wire.h"
 
 enum ucp_wire_rdma_size {
-    UCP_WIRE_PUT_BYTES = 48,
+    UCP_WIRE_PUT_BYTES = 32,
     UCP_WIRE_FIN_BYTES = 25,
 };
 
-/* key  [key_length], behind the rest. */
+/* The layout follows. */
 struct ucp_wire_put {
-    uint64_t       sender_id;
-    uint64_t       receiver_id;
-    uint64_t       offset;
-    uint64_t       length;
-    uint64_t       address;
-    uint32_t       lane_name;
-    uint8_t        key_length;
-    const uint8_t *key;
+    uint64_t sender_id;
+    uint64_t receiver_id;
+    uint64_t offset;
+    uint64_t length;
 };
 
 /* id  of the request that hears it: of the sender, what was read of it; of
@@ -39,19 +33,13 @@ struct ucp_wire_fin {
     ucs_status_t status;
 };
 
-/* @return bytes written, at most UCP_WIRE_PUT_BYTES + UCT_RKEY_BYTES_MAX. */
-static inline size_t ucp_wire_put_encode(uint8_t                   *bytes,
-                                         const struct ucp_wire_put *put)
+static inline void ucp_wire_put_encode(uint8_t                   *bytes,
+                                       const struct ucp_wire_put *put)
 {
     ucs_put_le64(bytes, put->sender_id);
     ucs_put_le64(bytes + 8, put->receiver_id);
     ucs_put_le64(bytes + 16, put->offset);
     ucs_put_le64(bytes + 24, put->length);
-    ucs_put_le64(bytes + 32, put->address);
-    ucs_put_le32(bytes + 40, put->lane_name);
-    ucs_put_le32(bytes + 44, put->key_length);
-    memcpy(bytes + UCP_WIRE_PUT_BYTES, put->key, put->key_length);
-    return UCP_WIRE_PUT_BYTES + put->key_length;
 }
 
 static inline bool ucp_wire_put_decode(const uint8_t *bytes, size_t length,
@@ -64,11 +52,7 @@ static inline bool ucp_wire_put_decode(const uint8_t *bytes, size_t length,
     put_p->receiver_id = ucs_get_le64(bytes + 8);
     put_p->offset      = ucs_get_le64(bytes + 16);
     put_p->length      = ucs_get_le64(bytes + 24);
-    put_p->address     = ucs_get_le64(bytes + 32);
-    put_p->lane_name   = ucs_get_le32(bytes + 40);
-    put_p->key_length  = bytes[44];
-    put_p->key         = bytes + UCP_WIRE_PUT_BYTES;
-    return length == (size_t)UCP_WIRE_PUT_BYTES + put_p->key_length;
+    return true;
 }
 
 static inline void ucp_wire_fin_encode(uint8_t                   *bytes,
