@@ -13,7 +13,8 @@
  *     and R's part read
  *
  * Neither waits for a piece that the other has not claimed. R begins to read
- * when nothing has come for some microseconds, and stops when something comes:
+ * when nothing has come from S for some microseconds, of any message, and stops
+ * when something comes:
  * two processors that copy through chunks are faster than one in the kernel,
  * one in the kernel is faster than nobody (docs/adr/0028). A sender that
  * closes gives the word back; what R has read by then counts, what it reads
@@ -319,6 +320,17 @@ static bool shared_claim_back(struct ucp_share *share)
     rndv->rdma  = (struct ucp_range){begin, end};
     share->seen = rndv->asked.bytes;
     return true;
+}
+
+void ucp_share_came(const struct ucp_rndv *rndv)
+{
+    struct ucp_share *share;
+
+    ucs_list_for_each (share, &rndv->ep->worker->shares, link) {
+        if (share->rndv->ep == rndv->ep) {
+            share->seen = SIZE_MAX; /* the next look begins to wait anew */
+        }
+    }
 }
 
 /* Read a piece, if S does not send. @return events. */
