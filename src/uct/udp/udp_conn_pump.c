@@ -172,6 +172,16 @@ static void send_take_out(struct udp_conn *conn, struct ucs_list *acked,
     conn->cc.ops->acked(&conn->cc, &sample);
 }
 
+/* What was sent while the rate was thought to be lower is not waited for
+ * longer than what is in flight takes at the rate that is known now. */
+static void send_forgive_pace(struct udp_conn *conn)
+{
+    uint64_t debt_ns = udp_cc_pace_ns(
+        &conn->cc, conn->send.flight_bytes + conn->cc.segment_bytes);
+
+    conn->pace_ns = ucs_min(conn->pace_ns, conn->env->now_ns + debt_ns);
+}
+
 void udp_conn_take_ack(struct udp_conn *conn, const struct udp_head *head,
                        const struct udp_range *ranges, unsigned range_count)
 {
@@ -194,6 +204,7 @@ void udp_conn_take_ack(struct udp_conn *conn, const struct udp_head *head,
         conn->timeout_count = 0;
         conn->is_probed     = false;
         send_take_out(conn, &acked, head);
+        send_forgive_pace(conn);
         conn->probe_ns = UINT64_MAX;
         if (!udp_send_is_idle(&conn->send)) {
             udp_conn_start_probe(conn);
