@@ -347,12 +347,23 @@ static bool load_is_closed(struct sim_load *load)
     return true;
 }
 
+/* Nobody is stopped or dies while all close; who is away comes back. */
+static void load_end_faults(struct sim_load *load)
+{
+    for (unsigned i = 0; i < load->plan->fault_count; ++i) {
+        if (load->plan->faults[i].kind != SIM_GO_ON) {
+            sim_net_unset(&load->world.net, &load->faults[i].event);
+        }
+    }
+}
+
 static void load_close(struct sim_load *load)
 {
     unsigned            count = load->plan->host_count * load->plan->host_count;
     ucp_request_param_t param = {.op_attr_mask = 0};
     struct load_end    *end;
 
+    load_end_faults(load);
     for (unsigned i = 0; i < count; ++i) {
         end = &load->ends[i];
         if (end->ep != NULL) {
