@@ -176,8 +176,8 @@ static void send_take_out(struct udp_conn *conn, struct ucs_list *acked,
  * longer than what is in flight takes at the rate that is known now. */
 static void send_forgive_pace(struct udp_conn *conn)
 {
-    uint64_t debt_ns = udp_cc_pace_ns(
-        &conn->cc, conn->send.flight_bytes + conn->cc.segment_bytes);
+    uint64_t debt_ns = udp_cc_pace_ns(&conn->cc, conn->send.flight_bytes +
+                                                     conn->cc.segment_bytes);
 
     conn->pace_ns = ucs_min(conn->pace_ns, conn->env->now_ns + debt_ns);
 }
