@@ -27,7 +27,7 @@ static uint64_t rows_iterations(enum perf_job_kind kind, uint64_t size_bytes)
     uint64_t count;
 
     if (kind == PERF_JOB_UDP_STREAM) {
-        bytes = SOCKET_ROWS_PACKETS * PERF_SOCKETS_PACKET_BYTES;
+        bytes = (uint64_t)SOCKET_ROWS_PACKETS * PERF_SOCKETS_PACKET_BYTES;
         most  = SOCKET_ROWS_PACKETS;
     }
     count = rows_least(bytes / size_bytes, most);

@@ -131,18 +131,21 @@ static void close_finish(struct ucp_ep *ep)
 /* Flush one lane after the other. */
 static ucs_status_t flush_lanes(struct ucp_request *req)
 {
-    struct flush_state  *state  = flush_state(req);
-    const struct ucp_ep *ep     = req->send.ep;
-    ucs_status_t         status = UCS_OK;
+    struct flush_state  *state = flush_state(req);
+    const struct ucp_ep *ep    = req->send.ep;
+    ucs_status_t         status;
 
-    for (; (status == UCS_OK) && (state->lane < ucp_ep_lane_count(ep));
-         state->lane += (status == UCS_OK)) {
-        if ((state->lane == 0) || ep->lanes[state->lane].is_used) {
-            status = uct_ep_flush(ep->lanes[state->lane].uct_ep, &state->base,
-                                  UCT_FLAG_PENDING);
+    for (; state->lane < ucp_ep_lane_count(ep); ++state->lane) {
+        if ((state->lane > 0) && !ep->lanes[state->lane].is_used) {
+            continue;
+        }
+        status = uct_ep_flush(ep->lanes[state->lane].uct_ep, &state->base,
+                              UCT_FLAG_PENDING);
+        if (status != UCS_OK) {
+            return status; /* the request may be done, and gone */
         }
     }
-    return status;
+    return UCS_OK;
 }
 
 static void flush_done(struct uct_req *self)

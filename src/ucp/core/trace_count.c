@@ -89,7 +89,8 @@ void ucp_trace_count(struct ucp_trace_counts      *counts,
     }
     for (unsigned i = 0; COUNT_KINDS * i < counts->table.count; ++i) {
         if (ucp_protos[i]->name == event->proto) {
-            struct ucs_counter *values = &counts->values[COUNT_KINDS * i];
+            struct ucs_counter *values =
+                &counts->values[(size_t)COUNT_KINDS * i];
 
             ucs_counter_add(&values[COUNT_MESSAGES], is_start);
             ucs_counter_add(&values[COUNT_BYTES], event->bytes);

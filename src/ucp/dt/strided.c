@@ -161,6 +161,13 @@ struct uct_iov ucp_dt_strided_span(const struct ucp_dt_strided *dt, void *base,
     };
 }
 
+/* So many bytes further. The place may be in a peer's memory, as the peer says
+ * it: no pointer of ours, and it may wrap; whoever uses it checks. */
+static inline char *strided_at(const void *from, size_t bytes)
+{
+    return (char *)((uintptr_t)from + bytes);
+}
+
 void ucp_dt_strided_seek(const struct ucp_dt_strided *dt, void *base,
                          size_t offset, struct ucp_dt_strided_cursor *cursor)
 {
@@ -174,10 +181,11 @@ void ucp_dt_strided_seek(const struct ucp_dt_strided *dt, void *base,
     index_0         = offset / dt->block_bytes;
     cursor->inner   = offset - index_0 * dt->block_bytes;
     cursor->left    = levels[0].count - index_0;
-    cursor->start_1 = (char *)base + element * dt->extent_bytes;
+    cursor->start_1 = strided_at(base, element * dt->extent_bytes);
     cursor->start_0 =
-        cursor->start_1 + cursor->index_1 * levels[1].stride_bytes;
-    cursor->block = cursor->start_0 + index_0 * levels[0].stride_bytes;
+        strided_at(cursor->start_1, cursor->index_1 * levels[1].stride_bytes);
+    cursor->block =
+        strided_at(cursor->start_0, index_0 * levels[0].stride_bytes);
 }
 
 /* The blocks of this level 0 are behind: on to the next one. */
@@ -185,10 +193,11 @@ static void strided_next_level(const struct ucp_dt_strided  *dt,
                                struct ucp_dt_strided_cursor *cursor)
 {
     if (++cursor->index_1 < dt->levels[1].count) {
-        cursor->start_0 += dt->levels[1].stride_bytes;
+        cursor->start_0 =
+            strided_at(cursor->start_0, dt->levels[1].stride_bytes);
     } else {
         cursor->index_1 = 0;
-        cursor->start_1 += dt->extent_bytes;
+        cursor->start_1 = strided_at(cursor->start_1, dt->extent_bytes);
         cursor->start_0 = cursor->start_1;
     }
     cursor->left  = dt->levels[0].count;
@@ -203,7 +212,8 @@ static inline void strided_skip(const struct ucp_dt_strided  *dt,
     cursor->inner = 0;
     cursor->left -= count;
     if (cursor->left > 0) {
-        cursor->block += count * dt->levels[0].stride_bytes;
+        cursor->block =
+            strided_at(cursor->block, count * dt->levels[0].stride_bytes);
     } else {
         strided_next_level(dt, cursor);
     }
@@ -214,7 +224,7 @@ struct uct_iov ucp_dt_strided_next(const struct ucp_dt_strided  *dt,
                                    size_t                        length_max)
 {
     struct uct_iov piece = {
-        .buffer = cursor->block + cursor->inner,
+        .buffer = strided_at(cursor->block, cursor->inner),
         .length = ucs_min(dt->block_bytes - cursor->inner, length_max),
     };
 

@@ -120,12 +120,12 @@ static void conn_fail_sent(struct udp_conn *conn, ucs_status_t status)
     }
     for (number = conn->send.first; number != conn->send.next; ++number) {
         segment = conn->send.ring[number % UDP_WINDOW_COUNT];
-        if ((segment != NULL) && (segment->fragment != NULL) &&
-            segment->fragment->is_sent) {
+        if ((segment != NULL) && (segment->fragment != NULL)) {
             struct udp_fragment *fragment = segment->fragment;
 
-            segment->fragment = NULL;
-            if ((--fragment->open_count == 0) && !fragment->waits_answer) {
+            segment->fragment = NULL; /* it ends here, or with its queue */
+            if (fragment->is_sent && (--fragment->open_count == 0) &&
+                !fragment->waits_answer) {
                 udp_conn_finish(fragment, status);
             }
         }

@@ -57,8 +57,8 @@ static void crypt_derive(const struct udp_crypt_params *params,
     ucs_put_le64(input + 16, params->client_nonce);
     ucs_put_le64(input + 24, params->server_nonce);
     /* Fails only for lengths that it cannot. */
-    (void)crypto_generichash(&keys[0][0], 2 * UDP_CRYPT_KEY_BYTES, input,
-                             sizeof(input), params->secret,
+    (void)crypto_generichash(&keys[0][0], (size_t)2 * UDP_CRYPT_KEY_BYTES,
+                             input, sizeof(input), params->secret,
                              sizeof(params->secret));
 }
 

@@ -32,12 +32,12 @@ static ucs_status_t io_channel_init(struct udp_io              *io,
     channel->slots         = calloc(UDP_IO_RECEIVE_COUNT_MAX, IO_SLOT_BYTES);
     if (channel->slots == NULL) {
         return ucsi_no_memory("receive buffers of udp",
-                              UDP_IO_RECEIVE_COUNT_MAX * IO_SLOT_BYTES);
+                              (size_t)UDP_IO_RECEIVE_COUNT_MAX * IO_SLOT_BYTES);
     }
     for (i = 0; i < UDP_IO_RECEIVE_COUNT_MAX; ++i) {
         struct msghdr *message = &channel->messages[i].msg_hdr;
 
-        channel->parts[i].iov_base = channel->slots + i * IO_SLOT_BYTES;
+        channel->parts[i].iov_base = channel->slots + (size_t)i * IO_SLOT_BYTES;
         channel->parts[i].iov_len  = IO_SLOT_BYTES;
         message->msg_name          = &channel->addresses[i].base;
         message->msg_iov           = &channel->parts[i];
