@@ -289,6 +289,9 @@ static void load_check_idle(const struct sim_load *load)
     uint64_t trip_ns = 2 * (weather->delay_ns + weather->jitter_ns +
                             weather->reorder_ns + load->plan->wake_late_ns);
 
+    if (weather->rate_Bps != 0) { /* a full queue is part of the trip */
+        trip_ns += weather->queue_bytes * UCS_NS_PER_S / weather->rate_Bps;
+    }
     trip_ns = ucs_max(trip_ns, (uint64_t)LOAD_TICK_MS * UCS_NS_PER_MS);
     if (load->plan->is_mild && (load->plan->fault_count == 0) &&
         (load->plan->cut_count == 0) && (net->flying_count == 0) &&
@@ -356,6 +359,7 @@ static void load_close(struct sim_load *load)
             load->world.current = &load->world.hosts[end->host];
             end->closing        = ucp_ep_close_nbx(end->ep, &param);
             end->closing = UCS_PTR_IS_PTR(end->closing) ? end->closing : NULL;
+            end->ep      = NULL; /* nothing is sent on it any more */
             sim_host_wake(&load->world.hosts[end->host],
                           load->world.net.now_ns);
         }

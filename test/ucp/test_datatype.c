@@ -244,6 +244,32 @@ static const ucp_generic_dt_ops_t whole_ops = {.start_pack  = whole_start,
                                                .pack        = whole_pack,
                                                .finish      = whole_finish};
 
+/* Room for less than an element, again and again, as at the end of a
+ * receiver's window: elements are split, and nothing is lost. */
+static void generic__elements_are_split_at_need(const struct test_param *param)
+{
+    uint8_t            packed[40];
+    struct ucp_dt_iter iter;
+    ucp_datatype_t     datatype;
+    size_t             offset = 0, length;
+
+    (void)param;
+    ck_assert_int_eq(ucp_dt_create_generic(&whole_ops, packed, &datatype),
+                     UCS_OK);
+    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, NULL, 1, datatype), UCS_OK);
+    while (offset < 600) {
+        length = ucp_dt_iter_pack(&iter, packed, 1 + test_random_below(40));
+        ck_assert_uint_gt(length, 0);
+        for (size_t i = 0; i < length; ++i) {
+            ck_assert_uint_eq(packed[i], (uint8_t)(offset + i));
+        }
+        offset += length;
+    }
+    ck_assert_uint_eq(offset, 600);
+    ucp_dt_iter_cleanup(&iter);
+    ucp_dt_destroy(datatype);
+}
+
 /* What a fragment has no room for begins the next one; no zeros. */
 static void generic__elements_are_not_split(const struct test_param *param)
 {
@@ -374,6 +400,7 @@ static const struct test_case datatype_cases[] = {
     TEST(unpack__pieces_in_any_order),
     TEST(generic__called_as_promised),
     TEST(generic__elements_are_not_split),
+    TEST(generic__elements_are_split_at_need),
     TEST(generic__pack_may_give_less),
     TEST(seek__any_offset),
     TEST(pieces__cover_the_data),

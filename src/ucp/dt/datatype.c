@@ -2,17 +2,17 @@
 /* ucp/dt/datatype.c - the iterator over all classes of data. */
 #include "ucp/dt/datatype.h"
 
+#include <stdlib.h>
+
 #include "ucs/assert.h"
 #include "ucs/log.h"
 
-static ucs_status_t dt_init_contig(struct ucp_dt_iter *iter,
-                                   const void *buffer, size_t count,
-                                   ucp_datatype_t datatype)
+static ucs_status_t dt_init_contig(struct ucp_dt_iter *iter, const void *buffer,
+                                   size_t count, ucp_datatype_t datatype)
 {
     size_t length;
 
-    if (__builtin_mul_overflow(count, ucp_dt_contig_bytes(datatype),
-                               &length)) {
+    if (__builtin_mul_overflow(count, ucp_dt_contig_bytes(datatype), &length)) {
         ucs_error("count %zu of elements of %zu bytes does not fit an address "
                   "space",
                   count, ucp_dt_contig_bytes(datatype));
@@ -53,12 +53,13 @@ static ucs_status_t dt_init_generic(struct ucp_dt_iter *iter, void *buffer,
 {
     const struct ucp_dt_generic *dt = ucp_dt_object(datatype);
 
-    iter->dt_class   = UCP_DT_GENERIC;
-    iter->offset     = 0;
-    iter->generic.dt = dt;
+    iter->dt_class      = UCP_DT_GENERIC;
+    iter->offset        = 0;
+    iter->generic.dt    = dt;
+    iter->generic.carry = NULL;
     iter->generic.state =
-            is_send ? dt->ops.start_pack(dt->context, buffer, count) :
-                      dt->ops.start_unpack(dt->context, buffer, count);
+        is_send ? dt->ops.start_pack(dt->context, buffer, count)
+                : dt->ops.start_unpack(dt->context, buffer, count);
     iter->length = dt->ops.packed_size(iter->generic.state);
     return UCS_OK;
 }
@@ -85,8 +86,7 @@ static ucs_status_t dt_init_strided(struct ucp_dt_iter *iter, void *buffer,
 }
 
 static ucs_status_t dt_init(struct ucp_dt_iter *iter, void *buffer,
-                            size_t count, ucp_datatype_t datatype,
-                            bool is_send)
+                            size_t count, ucp_datatype_t datatype, bool is_send)
 {
     switch (datatype & UCP_DATATYPE_CLASS_MASK) {
     case UCP_DATATYPE_CONTIG:
@@ -105,9 +105,8 @@ static ucs_status_t dt_init(struct ucp_dt_iter *iter, void *buffer,
     }
 }
 
-ucs_status_t ucp_dt_iter_init_send(struct ucp_dt_iter *iter,
-                                   const void *buffer, size_t count,
-                                   ucp_datatype_t datatype)
+ucs_status_t ucp_dt_iter_init_send(struct ucp_dt_iter *iter, const void *buffer,
+                                   size_t count, ucp_datatype_t datatype)
 {
     return dt_init(iter, (void *)(uintptr_t)buffer, count, datatype, true);
 }
@@ -122,6 +121,7 @@ void ucp_dt_iter_cleanup(struct ucp_dt_iter *iter)
 {
     if (iter->dt_class == UCP_DT_GENERIC) {
         iter->generic.dt->ops.finish(iter->generic.state);
+        free(iter->generic.carry);
         iter->dt_class = UCP_DT_CONTIG; /* never twice */
     }
 }
@@ -180,21 +180,68 @@ static size_t dt_pack_iov(struct ucp_dt_iter *iter, char *dest, size_t length)
     return done;
 }
 
-/* Call the user's pack function until it has given all, or gives no more: Open
- * MPI's splits no element. Zeros stand for what it never gives, so that no
- * message waits for it. @return how much there is, more than 0. */
+/* Split the element that begins here. @return false: it is too long, or
+ * memory is short. */
+static bool dt_carry_fill(struct ucp_dt_iter *iter)
+{
+    struct ucp_dt_carry *carry = iter->generic.carry;
+    size_t               room =
+        ucs_min(iter->length - iter->offset, (size_t)UCP_DT_CARRY_BYTES);
+
+    if (carry == NULL) {
+        carry = malloc(sizeof(*carry));
+        if (carry == NULL) {
+            return false;
+        }
+        iter->generic.carry = carry;
+    }
+    carry->offset = iter->offset;
+    carry->length = iter->generic.dt->ops.pack(
+        iter->generic.state, iter->offset, carry->bytes, room);
+    if (carry->length > room) {
+        carry->length = 0;
+    }
+    return carry->length > 0;
+}
+
+/* @return how many bytes at the iterator's offset come from there. */
+static size_t dt_carry_take(const struct ucp_dt_iter *iter, char *dest,
+                            size_t length)
+{
+    const struct ucp_dt_carry *carry = iter->generic.carry;
+    size_t                     used;
+
+    if ((carry == NULL) || (iter->offset < carry->offset) ||
+        (iter->offset - carry->offset >= carry->length)) {
+        return 0;
+    }
+    used   = iter->offset - carry->offset;
+    length = ucs_min(length, carry->length - used);
+    memcpy(dest, carry->bytes + used, length);
+    return length;
+}
+
+/* Call the user's pack function until it has given all, or gives no more: what
+ * it does not split begins the next fragment, or is split here if not even one
+ * fits. Zeros stand for what it never gives, so that no message waits for it.
+ * @return how much there is, more than 0. */
 static size_t dt_pack_generic(struct ucp_dt_iter *iter, char *dest,
                               size_t length)
 {
-    size_t done = 0;
+    size_t done = dt_carry_take(iter, dest, length);
     size_t part;
 
     while (done < length) {
-        part = iter->generic.dt->ops.pack(iter->generic.state,
-                                          iter->offset + done, dest + done,
-                                          length - done);
-        if ((part == 0) && (done > 0)) {
-            break;
+        part =
+            iter->generic.dt->ops.pack(iter->generic.state, iter->offset + done,
+                                       dest + done, length - done);
+        if (part == 0) {
+            if ((done == 0) && dt_carry_fill(iter)) {
+                done = dt_carry_take(iter, dest, length);
+            }
+            if (done > 0) {
+                break;
+            }
         }
         if ((part == 0) || (part > length - done)) {
             ucs_error_limited("a generic datatype's pack function gave %zu of "
@@ -208,8 +255,7 @@ static size_t dt_pack_generic(struct ucp_dt_iter *iter, char *dest,
     return done;
 }
 
-size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest,
-                        size_t length_max)
+size_t ucp_dt_iter_pack(struct ucp_dt_iter *iter, void *dest, size_t length_max)
 {
     size_t length = ucs_min(length_max, iter->length - iter->offset);
 

@@ -9,8 +9,8 @@
  *
  * An iterator stands at an offset of the packed form. A sender packs from
  * there, or asks for contiguous pieces; a receiver unpacks at any offset, and
- * pays for the distance to the last one at most. The iterator reads the iov array in
- * place: the caller keeps it alive. */
+ * pays for the distance to the last one at most. The iterator reads the iov
+ * array in place: the caller keeps it alive. */
 #ifndef UCP_DT_DATATYPE_H_
 #define UCP_DT_DATATYPE_H_
 
@@ -25,6 +25,9 @@ enum {
     /* Pieces that are sent from where they lie, if there are many, have this
      * much on average: below, packing is cheaper than describing (guess). */
     UCP_DT_PIECE_BYTES_MIN = 1024,
+    /* The longest element of a generic datatype that we split. Guess: Open MPI
+     * has none above 32 bytes. */
+    UCP_DT_CARRY_BYTES = 4096,
 };
 
 enum ucp_dt_class {
@@ -39,6 +42,14 @@ enum ucp_dt_class {
 struct ucp_dt_generic {
     ucp_generic_dt_ops_t ops; /* a copy: the user's struct may be gone */
     void                *context;
+};
+
+/* The rest of an element that the user's pack function does not split, as Open
+ * MPI's, and that did not fit: packed bytes [offset, offset + length). */
+struct ucp_dt_carry {
+    size_t offset;
+    size_t length;
+    char   bytes[UCP_DT_CARRY_BYTES];
 };
 
 /* length  send: packed bytes in all; receive: bytes that fit
@@ -58,6 +69,7 @@ struct ucp_dt_iter {
         struct {
             const struct ucp_dt_generic *dt;
             void                        *state;
+            struct ucp_dt_carry         *carry; /* NULL: not needed yet */
         } generic;
         struct {
             const struct ucp_dt_strided *dt;

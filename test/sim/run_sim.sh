@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# test/sim/run_sim.sh - seeds of the simulator: a few hundred, TEST_LONG=1 (a
+# campaign) ten thousand. A seed that fails says how to replay it.
+set -u
+sim=test/sim/sim
+[ -x "$sim" ] || { echo "skip sim.seeds: built without udp"; exit 77; }
+seeds=500
+[ "${TEST_LONG:-0}" = 1 ] && seeds=10000
+if out=$(UCX_LOG_LEVEL=fatal "$sim" --seeds "$seeds" 2>&1); then
+    echo "ok    sim.seeds: $out"
+    echo "1 passed, 0 failed, 0 skipped"
+else
+    echo "$out" | tail -n 40
+    echo "FAIL  sim.seeds"
+    echo "0 passed, 1 failed, 0 skipped"
+    exit 1
+fi
