@@ -160,6 +160,11 @@ BAD = (
      {"src/uct/tcp/tcp.h": header("UCT_TCP_TCP_H_", "size_t tcp(int a);")}),
     ("headers__public_not_cpp", "headers", "src/ucp/api/ucp.h",
      {"src/ucp/api/ucp.h": header("UCP_H_", "struct p { int class; };")}),
+    ("format__spaces", "format", "src/ucs/list.c",
+     {".clang-format": "DisableFormat: true\n",
+      "src/ucs/.clang-format": "BasedOnStyle: LLVM\nIndentWidth: 4\n"
+                               "BreakBeforeBraces: Linux\n",
+      "src/ucs/list.c": LIST_C.replace("return a;", "return  a ;")}),
     ("allow__unused_row", "allow", "contrib/tidy.allow",
      {"contrib/tidy.allow": GOOD["contrib/tidy.allow"] +
       "alloc src/ucs/list.c not true\n"}),

@@ -87,9 +87,9 @@ static void example_devices(struct uct_device *devices, unsigned *count_p,
     unsigned    room  = *count_p;
 
     (void)reason; /* there always is one */
-    *count_p = ((count < 1) || (count > EXAMPLE_DEVICE_COUNT_MAX)) ?
-                   1 :
-                   (unsigned)count;
+    *count_p = ((count < 1) || (count > EXAMPLE_DEVICE_COUNT_MAX))
+                   ? 1
+                   : (unsigned)count;
     for (unsigned i = 0; (i < *count_p) && (i < room); ++i) {
         devices[i].transport = &example_transport;
         (void)snprintf(devices[i].name, sizeof(devices[i].name), "unix%u", i);

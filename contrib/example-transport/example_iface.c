@@ -158,8 +158,8 @@ void example_iface_query(const struct uct_iface *iface,
         .am_zcopy_header_bytes_max = EXAMPLE_HEADER_BYTES_MAX,
         /* A unix socket, measured in design/limits.md: 1.9 us one way. */
         .cost = {.latency_s = 1e-6, .overhead_s = 500e-9, .bandwidth_Bps = 2e9},
-        .flags         = UCT_IFACE_POLL_IS_SYSCALL |
-                 (is_alone ? UCT_IFACE_INTRA_NODE : 0u),
+        .flags =
+            UCT_IFACE_POLL_IS_SYSCALL | (is_alone ? UCT_IFACE_INTRA_NODE : 0u),
         .address_bytes = sizeof(struct example_address),
     };
 }

@@ -90,9 +90,9 @@ struct perf_options {
 enum perf_job_kind {
     PERF_JOB_MEASURE,
     PERF_JOB_VERIFY,
-    PERF_JOB_LINE, /* raw cache-line ping-pong */
-    PERF_JOB_RING, /* raw ring of cache lines */
-    PERF_JOB_IDLE, /* the server waits for one late message */
+    PERF_JOB_LINE,     /* raw cache-line ping-pong */
+    PERF_JOB_RING,     /* raw ring of cache lines */
+    PERF_JOB_IDLE,     /* the server waits for one late message */
     PERF_JOB_UDP_PING, /* from here on: raw sockets, perf_sockets.h */
     PERF_JOB_TCP_PING,
     PERF_JOB_UDP_STREAM,
@@ -144,10 +144,10 @@ struct perf_row {
     uint64_t          repetitions;
     uint64_t          verified; /* messages checked, both directions */
     struct perf_stats value;
-    double            limit;       /* median; 0: none */
-    double            limit_best;  /* of all trials */
+    double            limit;               /* median; 0: none */
+    double            limit_best;          /* of all trials */
     double            raw[PERF_RAW_COUNT]; /* medians; 0: none */
-    double            cpu_percent; /* client, median */
+    double            cpu_percent;         /* client, median */
 };
 
 struct perf_report {

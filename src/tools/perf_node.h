@@ -27,8 +27,8 @@ struct perf_node {
     size_t          buffer_bytes;   /* of each */
     void           *request_memory; /* holds recv_request */
     void *recv_request; /* the caller-owned request of latency loops */
-    struct perf_limits_area *limits; /* shared memory; NULL: no raw limits */
-    struct perf_sockets *sockets; /* NULL: none were needed */
+    struct perf_limits_area *limits;  /* shared memory; NULL: no raw limits */
+    struct perf_sockets     *sockets; /* NULL: none were needed */
     char failure[PERF_CONTROL_TEXT_MAX]; /* why a job failed */
 };
 

@@ -265,9 +265,8 @@ static bool rows_repeat(struct perf_client *client, struct perf_row *row,
             100.0 * (double)mine.cpu_ns / ((double)mine.wall_ns + 1);
         if ((client->limits_fd >= 0) &&
             (!rows_limit_trial(client, row, &samples->limit[job.turn]) ||
-             !perf_socket_rows_trial(client, row,
-                                     samples->raw +
-                                         job.turn * PERF_RAW_COUNT))) {
+             !perf_socket_rows_trial(
+                 client, row, samples->raw + job.turn * PERF_RAW_COUNT))) {
             return false;
         }
     }
@@ -297,11 +296,11 @@ static bool rows_is_time(enum perf_test test)
 
 bool perf_row_measure(struct perf_client *client, struct perf_row *row)
 {
-    uint64_t            repeat  = client->options->repeat;
-    double             *memory  = tool_calloc((3 + PERF_RAW_COUNT) * repeat,
-                                              sizeof(*memory));
-    struct rows_samples samples = {memory, memory + repeat,
-                                   memory + 2 * repeat, memory + 3 * repeat};
+    uint64_t repeat = client->options->repeat;
+    double  *memory =
+        tool_calloc((3 + PERF_RAW_COUNT) * repeat, sizeof(*memory));
+    struct rows_samples samples = {memory, memory + repeat, memory + 2 * repeat,
+                                   memory + 3 * repeat};
     struct perf_stats   limit;
     bool                ok;
 

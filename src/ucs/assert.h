@@ -19,23 +19,23 @@
 
 /* Always checked: for what must hold in release builds too, off the data
  * path. */
-#define ucs_check(_condition) \
-    (ucs_likely(_condition)   \
-             ? (void)0        \
-             : ucsi_assert_failed(#_condition, __FILE__, __LINE__))
+#define ucs_check(_condition)                                                  \
+    (ucs_likely(_condition)                                                    \
+         ? (void)0                                                             \
+         : ucsi_assert_failed(#_condition, __FILE__, __LINE__))
 
 #if UCS_ENABLE_ASSERT
 #define ucs_assert(_condition) ucs_check(_condition)
 /* The same with a sentence: printf format and arguments. */
-#define ucs_assertv(_condition, ...)                                  \
-    (ucs_likely(_condition)                                           \
-             ? (void)0                                                \
-             : ucsi_assert_failed_because(#_condition, __FILE__, __LINE__, \
-                                          __VA_ARGS__))
+#define ucs_assertv(_condition, ...)                                           \
+    (ucs_likely(_condition)                                                    \
+         ? (void)0                                                             \
+         : ucsi_assert_failed_because(#_condition, __FILE__, __LINE__,         \
+                                      __VA_ARGS__))
 #else
 #define ucs_assert(_condition) ((void)sizeof((_condition) ? 1 : 0))
-#define ucs_assertv(_condition, ...)        \
-    ((void)(sizeof((_condition) ? 1 : 0) +  \
+#define ucs_assertv(_condition, ...)                                           \
+    ((void)(sizeof((_condition) ? 1 : 0) +                                     \
             sizeof(ucs_assert_format_(__VA_ARGS__))))
 
 /* Never called: lets the compiler see the format and use its arguments. */
@@ -49,8 +49,8 @@ UCS_EXPORT UCS_NORETURN void ucsi_assert_failed(const char *expression,
                                                 const char *file, int line);
 
 /* The same, followed by a sentence that says more. */
-UCS_EXPORT UCS_NORETURN UCS_PRINTF(4, 5)
-void ucsi_assert_failed_because(const char *expression, const char *file,
-                                int line, const char *format, ...);
+UCS_EXPORT UCS_NORETURN UCS_PRINTF(4, 5) void ucsi_assert_failed_because(
+    const char *expression, const char *file, int line, const char *format,
+    ...);
 
 #endif

@@ -59,7 +59,7 @@ void ucsi_compat_refresh(ucs_log_level_t level)
 /* ------------------------------------------------------------------ log */
 
 void ucs_log_dispatch(const char *file, unsigned line, const char *function,
-                      ucs_log_level_t level,
+                      ucs_log_level_t             level,
                       ucs_log_component_config_t *component, const char *format,
                       ...)
 {
@@ -89,7 +89,7 @@ void ucs_fatal_error_format(const char *file, unsigned line,
 static bool string_buffer_reserve(ucs_string_buffer_t *string, size_t length)
 {
     size_t capacity = string->capacity & ~UCS_COMPAT_STRING_FIXED;
-    char *buffer;
+    char  *buffer;
 
     if (length < capacity) {
         return true;
@@ -110,9 +110,9 @@ static bool string_buffer_reserve(ucs_string_buffer_t *string, size_t length)
 void ucs_string_buffer_appendf(ucs_string_buffer_t *string, const char *format,
                                ...)
 {
-    size_t capacity;
+    size_t  capacity;
     va_list args;
-    int added;
+    int     added;
 
     va_start(args, format);
     added = vsnprintf(NULL, 0, format, args);
@@ -183,7 +183,7 @@ void ucs_strncpy_zero(char *dest, const char *src, size_t size)
 char *ucs_memunits_to_str(size_t value, char *buffer, size_t size)
 {
     static const char units[] = {'\0', 'K', 'M', 'G', 'T', 'P', 'E'};
-    size_t unit               = 0;
+    size_t            unit    = 0;
 
     if (value >= SIZE_MAX - 1) {
         ucs_snprintf_safe(buffer, size, "%s",
@@ -244,7 +244,7 @@ static const void *sockaddr_ip(const struct sockaddr *address)
 const char *ucs_sockaddr_str(const struct sockaddr *address, char *buffer,
                              size_t size)
 {
-    char ip[INET6_ADDRSTRLEN];
+    char     ip[INET6_ADDRSTRLEN];
     uint16_t port;
 
     if (address == NULL) {
@@ -261,7 +261,7 @@ const char *ucs_sockaddr_str(const struct sockaddr *address, char *buffer,
 }
 
 ucs_status_t ucs_sockaddr_get_port(const struct sockaddr *address,
-                                   uint16_t *port_p)
+                                   uint16_t              *port_p)
 {
     const in_port_t *port = sockaddr_port(address);
 
@@ -284,7 +284,7 @@ ucs_status_t ucs_sockaddr_set_port(struct sockaddr *address, uint16_t port)
 }
 
 ucs_status_t ucs_sockaddr_set_inaddr_any(struct sockaddr *address,
-                                         sa_family_t family)
+                                         sa_family_t      family)
 {
     void *bytes = address;
 
@@ -303,10 +303,10 @@ ucs_status_t ucs_sockaddr_set_inaddr_any(struct sockaddr *address,
     return UCS_OK;
 }
 
-ucs_status_t ucs_sock_ipstr_to_sockaddr(const char *text,
+ucs_status_t ucs_sock_ipstr_to_sockaddr(const char              *text,
                                         struct sockaddr_storage *address_p)
 {
-    struct sockaddr_in ipv4  = {.sin_family = AF_INET};
+    struct sockaddr_in  ipv4 = {.sin_family = AF_INET};
     struct sockaddr_in6 ipv6 = {.sin6_family = AF_INET6};
 
     if (inet_pton(AF_INET, text, &ipv4.sin_addr) == 1) {
@@ -484,7 +484,7 @@ ucs_status_t ucs_topo_get_distance(uint8_t device1, uint8_t device2,
 
 void ucs_config_parser_print_all_opts(FILE *stream, const char *prefix,
                                       ucs_config_print_flags_t flags,
-                                      ucs_list_link_t *list)
+                                      ucs_list_link_t         *list)
 {
     (void)unsupported(__func__, prefix, flags, list);
     fprintf(stream, "# the settings of Causeway: causeway info --config\n");

@@ -21,15 +21,14 @@
 #include "ucs/type/status.h"
 #include "ucs/type/thread_mode.h"
 
-enum {
-    UCS_COMPAT_GLOBAL_OPTS_BYTES = 360
-};
+enum { UCS_COMPAT_GLOBAL_OPTS_BYTES = 360 };
 
 /* Programs read the log component before they log; the rest is theirs to
  * ignore and stays 0. */
 typedef struct {
     ucs_log_component_config_t log_component;
-    char rest[UCS_COMPAT_GLOBAL_OPTS_BYTES - sizeof(ucs_log_component_config_t)];
+    char
+        rest[UCS_COMPAT_GLOBAL_OPTS_BYTES - sizeof(ucs_log_component_config_t)];
 } ucs_global_opts_t;
 
 /* A list of nothing: points to itself. */
@@ -61,23 +60,23 @@ extern ucs_ternary_auto_value_t ucs_arch_x86_enable_rdtsc;
 /* Log, and end. */
 void ucs_log_dispatch(const char *file, unsigned line, const char *function,
                       ucs_log_level_t             level,
-                      ucs_log_component_config_t *component,
-                      const char *format, ...) UCS_PRINTF(6, 7);
+                      ucs_log_component_config_t *component, const char *format,
+                      ...) UCS_PRINTF(6, 7);
 void ucs_fatal_error_format(const char *file, unsigned line,
                             const char *function, const char *format, ...)
-        UCS_PRINTF(4, 5) UCS_NORETURN;
+    UCS_PRINTF(4, 5) UCS_NORETURN;
 
 /* Strings. */
-void        ucs_string_buffer_appendf(ucs_string_buffer_t *string,
-                                      const char *format, ...) UCS_PRINTF(2, 3);
+void ucs_string_buffer_appendf(ucs_string_buffer_t *string, const char *format,
+                               ...) UCS_PRINTF(2, 3);
 const char *ucs_string_buffer_cstr(const ucs_string_buffer_t *string);
 /* Cut off what is in charset, or white space if that is NULL. */
 void ucs_string_buffer_rtrim(ucs_string_buffer_t *string, const char *charset);
 /* snprintf; the zero form also clears the bytes behind. */
-void  ucs_snprintf_safe(char *buffer, size_t size, const char *format, ...)
-        UCS_PRINTF(3, 4);
-void  ucs_snprintf_zero(char *buffer, size_t size, const char *format, ...)
-        UCS_PRINTF(3, 4);
+void ucs_snprintf_safe(char *buffer, size_t size, const char *format, ...)
+    UCS_PRINTF(3, 4);
+void ucs_snprintf_zero(char *buffer, size_t size, const char *format, ...)
+    UCS_PRINTF(3, 4);
 void  ucs_strncpy_zero(char *dest, const char *src, size_t size);
 char *ucs_memunits_to_str(size_t value, char *buffer, size_t size);
 /* The index of str in a list that ends in NULL, or -1. */
@@ -111,12 +110,11 @@ void     ucs_arch_print_memcpy_limits(const void *arch_opts);
 
 /* What Causeway has none of: modules of UCX's kind, statistics trees, memory
  * tracking, async contexts, a topology. */
-void         ucs_load_modules(const char *framework, const char *modules,
-                              void *init_once, unsigned flags);
-void        *ucs_stats_get_root(void);
-void         ucs_memtrack_allocated(void *pointer, size_t size,
-                                    const char *name);
-void         ucs_memtrack_releasing(void *pointer);
+void  ucs_load_modules(const char *framework, const char *modules,
+                       void *init_once, unsigned flags);
+void *ucs_stats_get_root(void);
+void  ucs_memtrack_allocated(void *pointer, size_t size, const char *name);
+void  ucs_memtrack_releasing(void *pointer);
 ucs_status_t ucs_async_context_create(ucs_async_mode_t mode, void **async_p);
 void         ucs_async_context_destroy(void *async);
 ucs_status_t ucs_async_context_init(void *async, ucs_async_mode_t mode);
@@ -125,9 +123,9 @@ unsigned     ucs_topo_num_devices(void);
 const char  *ucs_topo_sys_device_get_name(uint8_t device);
 ucs_status_t ucs_topo_get_distance(uint8_t device1, uint8_t device2,
                                    void *distance_p);
-void ucs_config_parser_print_all_opts(FILE *stream, const char *prefix,
-                                      ucs_config_print_flags_t flags,
-                                      ucs_list_link_t         *list);
+void         ucs_config_parser_print_all_opts(FILE *stream, const char *prefix,
+                                              ucs_config_print_flags_t flags,
+                                              ucs_list_link_t         *list);
 
 /* Default entries of tables of functions, called with any arguments. */
 void         ucs_empty_function(void);

@@ -67,7 +67,7 @@ static ucs_status_t hash_grow(struct ucs_hash *hash)
 {
     struct ucs_hash old = *hash;
     size_t          entry_count =
-            ucs_max(2 * hash->entry_count, (size_t)UCS_HASH_ENTRY_COUNT_FIRST);
+        ucs_max(2 * hash->entry_count, (size_t)UCS_HASH_ENTRY_COUNT_FIRST);
     struct ucs_hash_entry *entries;
     size_t                 index;
 
@@ -83,7 +83,7 @@ static ucs_status_t hash_grow(struct ucs_hash *hash)
     for (index = 0; index < old.entry_count; ++index) {
         if (old.entries[index].value != NULL) {
             entries[hash_find(hash, old.entries[index].key)] =
-                    old.entries[index];
+                old.entries[index];
         }
     }
     free(old.entries);

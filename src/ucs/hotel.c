@@ -11,13 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    HOTEL_DIGIT_BITS = 6,
-    HOTEL_DIGIT_MASK = UCS_HOTEL_SLOT_COUNT - 1
-};
+enum { HOTEL_DIGIT_BITS = 6, HOTEL_DIGIT_MASK = UCS_HOTEL_SLOT_COUNT - 1 };
 _Static_assert(UCS_HOTEL_SLOT_COUNT == 1 << HOTEL_DIGIT_BITS,
                "a digit selects a slot");
-_Static_assert(UCS_HOTEL_LEVEL_COUNT * HOTEL_DIGIT_BITS >= 64,
+_Static_assert(UCS_HOTEL_LEVEL_COUNT *HOTEL_DIGIT_BITS >= 64,
                "digits for any tick");
 
 #define HOTEL_TICK_NEVER UINT64_MAX
@@ -76,10 +73,10 @@ void ucsi_hotel_cleanup(struct ucs_hotel *hotel)
 static uint32_t hotel_slot_of(const struct ucs_hotel *hotel, uint64_t end_tick)
 {
     uint64_t differs = end_tick ^ hotel->tick;
-    uint32_t level   = (differs == 0)
-                               ? 0
-                               : (63 - (uint32_t)__builtin_clzll(differs)) /
-                                         HOTEL_DIGIT_BITS;
+    uint32_t level =
+        (differs == 0)
+            ? 0
+            : (63 - (uint32_t)__builtin_clzll(differs)) / HOTEL_DIGIT_BITS;
 
     return level * UCS_HOTEL_SLOT_COUNT +
            (uint32_t)((end_tick >> (level * HOTEL_DIGIT_BITS)) &
@@ -109,9 +106,9 @@ static void hotel_hang(struct ucs_hotel *hotel, uint32_t room_index)
         hotel->slots[slot] = room_index;
         hotel_mark(hotel, slot, true);
     } else {
-        room->prev                     = hotel->rooms[first].prev;
-        hotel->rooms[room->prev].next  = room_index;
-        hotel->rooms[first].prev       = room_index;
+        room->prev                    = hotel->rooms[first].prev;
+        hotel->rooms[room->prev].next = room_index;
+        hotel->rooms[first].prev      = room_index;
     }
 }
 
@@ -140,9 +137,9 @@ static void hotel_unhang(struct ucs_hotel *hotel, uint32_t room_index)
 static uint64_t hotel_tick_after(const struct ucs_hotel *hotel, uint64_t now_ns,
                                  uint64_t stay_ns)
 {
-    uint64_t mask   = (1ull << hotel->tick_shift) - 1;
-    uint64_t end_ns = (stay_ns > UINT64_MAX - now_ns) ? UINT64_MAX
-                                                      : now_ns + stay_ns;
+    uint64_t mask = (1ull << hotel->tick_shift) - 1;
+    uint64_t end_ns =
+        (stay_ns > UINT64_MAX - now_ns) ? UINT64_MAX : now_ns + stay_ns;
 
     return (end_ns >> hotel->tick_shift) + ((end_ns & mask) != 0);
 }
@@ -197,9 +194,9 @@ static uint32_t hotel_next(const struct ucs_hotel *hotel, uint64_t *tick_p)
             return 0;
         }
     }
-    digit = (uint64_t)__builtin_ctzll(hotel->maps[level]);
-    shift = level * HOTEL_DIGIT_BITS;
-    turn  = (hotel->tick >> shift) & ~(uint64_t)HOTEL_DIGIT_MASK;
+    digit   = (uint64_t)__builtin_ctzll(hotel->maps[level]);
+    shift   = level * HOTEL_DIGIT_BITS;
+    turn    = (hotel->tick >> shift) & ~(uint64_t)HOTEL_DIGIT_MASK;
     *tick_p = (turn | digit) << shift;
     return level * UCS_HOTEL_SLOT_COUNT + (uint32_t)digit;
 }
@@ -264,6 +261,6 @@ uint64_t ucsi_hotel_deadline_ns(const struct ucs_hotel *hotel)
 
     (void)hotel_next(hotel, &tick);
     return (tick > (UINT64_MAX >> hotel->tick_shift))
-                   ? UINT64_MAX
-                   : tick << hotel->tick_shift;
+               ? UINT64_MAX
+               : tick << hotel->tick_shift;
 }

@@ -105,7 +105,7 @@ UCS_EXPORT void ucsi_hotel_cleanup(struct ucs_hotel *hotel);
 UCS_EXPORT UCS_MUST_USE uint32_t ucsi_hotel_checkin(struct ucs_hotel *hotel,
                                                     void             *guest,
                                                     uint64_t          now_ns,
-                                                    uint64_t stay_ns);
+                                                    uint64_t          stay_ns);
 
 /* End the stay in a room that is taken. Returns the guest. */
 UCS_EXPORT void *ucsi_hotel_checkout(struct ucs_hotel *hotel, uint32_t room);

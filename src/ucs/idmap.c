@@ -28,8 +28,8 @@ void ucsi_idmap_cleanup(struct ucs_idmap *map)
 /* Double a map that has no free slot. */
 static ucs_status_t idmap_grow(struct ucs_idmap *map)
 {
-    uint32_t slot_count = ucs_max(2 * map->slot_count,
-                                  (uint32_t)UCS_IDMAP_SLOT_COUNT_FIRST);
+    uint32_t slot_count =
+        ucs_max(2 * map->slot_count, (uint32_t)UCS_IDMAP_SLOT_COUNT_FIRST);
     struct ucs_idmap_slot *slots;
     uint32_t               index;
 
@@ -84,10 +84,10 @@ void *ucsi_idmap_remove(struct ucs_idmap *map, uint64_t id)
     if (pointer == NULL) {
         return NULL;
     }
-    slot             = &map->slots[index];
-    slot->pointer    = NULL;
-    slot->generation = (slot->generation == UINT32_MAX) ? 1
-                                                        : slot->generation + 1;
+    slot          = &map->slots[index];
+    slot->pointer = NULL;
+    slot->generation =
+        (slot->generation == UINT32_MAX) ? 1 : slot->generation + 1;
     if (map->count == map->slot_count) {
         map->free_index_first = index;
     } else {

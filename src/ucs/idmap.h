@@ -79,7 +79,7 @@ UCS_INLINE void *ucs_idmap_get(const struct ucs_idmap *map, uint64_t id)
     }
     slot = &map->slots[index];
     return ucs_likely(slot->generation == (uint32_t)(id >> 32)) ? slot->pointer
-                                                                 : NULL;
+                                                                : NULL;
 }
 
 #endif

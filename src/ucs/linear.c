@@ -118,15 +118,15 @@ static struct ucs_linear envelope_line(const struct envelope *envelope,
 /* The cheapest function where the row begins. */
 static unsigned envelope_best(const struct envelope *envelope)
 {
-    double            size = (double)envelope->size_bytes;
+    double            size     = (double)envelope->size_bytes;
     double            cost_min = HUGE_VAL;
     struct ucs_linear line, best_line = UCS_LINEAR_NEVER;
     unsigned          best = UCS_ENVELOPE_NONE;
     unsigned          i;
 
     for (i = 0; i < envelope->function_count; ++i) {
-        cost_min = fmin(cost_min,
-                        ucs_linear_cost(envelope_line(envelope, i), size));
+        cost_min =
+            fmin(cost_min, ucs_linear_cost(envelope_line(envelope, i), size));
     }
     if (isinf(cost_min)) {
         return UCS_ENVELOPE_NONE;
@@ -148,12 +148,12 @@ static unsigned envelope_best(const struct envelope *envelope)
  * it does for good. The other line is dearer where the row begins, or not
  * less steep, or envelope_best would have taken it. */
 static size_t envelope_overtaken(const struct envelope *envelope,
-                                 struct ucs_linear best, struct ucs_linear other,
-                                 size_t size_max)
+                                 struct ucs_linear      best,
+                                 struct ucs_linear other, size_t size_max)
 {
-    double start    = (double)envelope->size_bytes;
-    double distance = ucs_linear_cost(other, start) -
-                      ucs_linear_cost(best, start);
+    double start = (double)envelope->size_bytes;
+    double distance =
+        ucs_linear_cost(other, start) - ucs_linear_cost(best, start);
     double catch_up = best.per_byte_s - other.per_byte_s;
     double bytes;
 
@@ -173,20 +173,20 @@ static size_t envelope_overtaken(const struct envelope *envelope,
 static size_t envelope_row_end(const struct envelope *envelope, unsigned best)
 {
     struct ucs_linear line = (best == UCS_ENVELOPE_NONE)
-                                     ? UCS_LINEAR_NEVER
-                                     : envelope_line(envelope, best);
+                                 ? UCS_LINEAR_NEVER
+                                 : envelope_line(envelope, best);
     size_t            end  = SIZE_MAX;
     unsigned          i;
 
     for (i = 0; i < envelope->function_count; ++i) {
-        end = ucs_min(end, piecewise_find(envelope->functions[i],
-                                          envelope->size_bytes)
-                                   ->size_bytes_max);
+        end = ucs_min(
+            end, piecewise_find(envelope->functions[i], envelope->size_bytes)
+                     ->size_bytes_max);
     }
     for (i = 0; (best != UCS_ENVELOPE_NONE) && (i < envelope->function_count);
          ++i) {
-        end = envelope_overtaken(envelope, line, envelope_line(envelope, i),
-                                 end);
+        end =
+            envelope_overtaken(envelope, line, envelope_line(envelope, i), end);
     }
     return end;
 }
@@ -202,10 +202,10 @@ ucsi_piecewise_envelope(const struct ucs_piecewise *const *functions,
 
     ucs_assert(function_count > 0);
     for (;;) {
-        row.index = envelope_best(&envelope);
-        row.cost  = (row.index == UCS_ENVELOPE_NONE)
-                            ? UCS_LINEAR_NEVER
-                            : envelope_line(&envelope, row.index);
+        row.index          = envelope_best(&envelope);
+        row.cost           = (row.index == UCS_ENVELOPE_NONE)
+                                 ? UCS_LINEAR_NEVER
+                                 : envelope_line(&envelope, row.index);
         row.size_bytes_max = envelope_row_end(&envelope, row.index);
         if ((count == 0) || (rows[count - 1].index != row.index) ||
             !linear_is_same(rows[count - 1].cost, row.cost)) {

@@ -108,9 +108,8 @@ struct ucs_envelope_row {
  *                    Neighbours differ in index or cost.
  * @param row_count_p In: room in rows. Out, on success only: rows filled.
  * @return UCS_OK; UCS_ERR_EXCEEDS_LIMIT: the rows did not suffice. */
-UCS_EXPORT UCS_MUST_USE ucs_status_t
-ucsi_piecewise_envelope(const struct ucs_piecewise *const *functions,
-                        unsigned function_count, struct ucs_envelope_row *rows,
-                        unsigned *row_count_p);
+UCS_EXPORT UCS_MUST_USE ucs_status_t ucsi_piecewise_envelope(
+    const struct ucs_piecewise *const *functions, unsigned function_count,
+    struct ucs_envelope_row *rows, unsigned *row_count_p);
 
 #endif

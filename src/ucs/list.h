@@ -21,7 +21,10 @@ struct ucs_list {
 };
 
 /* The value of a head (or link) named _name, for static initialisation. */
-#define UCS_LIST_INITIALIZER(_name) {&(_name), &(_name)}
+#define UCS_LIST_INITIALIZER(_name)                                            \
+    {                                                                          \
+        &(_name), &(_name)                                                     \
+    }
 
 /* Make an empty list; or a link that may be removed without being on a
  * list. */
@@ -97,26 +100,27 @@ UCS_INLINE size_t ucs_list_count(const struct ucs_list *head)
 }
 
 /* First and last element of a list that is not empty, typed. */
-#define ucs_list_first(_head, _type, _member) \
+#define ucs_list_first(_head, _type, _member)                                  \
     ucs_container_of((_head)->next, _type, _member)
-#define ucs_list_last(_head, _type, _member) \
+#define ucs_list_last(_head, _type, _member)                                   \
     ucs_container_of((_head)->prev, _type, _member)
 
 /* The element behind _elem, which is not the last one. */
-#define ucs_list_next(_elem, _member) \
+#define ucs_list_next(_elem, _member)                                          \
     ucs_container_of((_elem)->_member.next, __typeof__(*(_elem)), _member)
 
 /* Walk from first to last; the body may not remove _elem. After a walk that
  * was not left by break, _elem is not an element. */
-#define ucs_list_for_each(_elem, _head, _member)                            \
-    for ((_elem) = ucs_list_first(_head, __typeof__(*(_elem)), _member);    \
-         &(_elem)->_member != (_head); (_elem) = ucs_list_next(_elem, _member))
+#define ucs_list_for_each(_elem, _head, _member)                               \
+    for ((_elem) = ucs_list_first(_head, __typeof__(*(_elem)), _member);       \
+         &(_elem)->_member != (_head);                                         \
+         (_elem) = ucs_list_next(_elem, _member))
 
 /* The same; the body may remove _elem, but not _next. */
-#define ucs_list_for_each_safe(_elem, _next, _head, _member)             \
-    for ((_elem) = ucs_list_first(_head, __typeof__(*(_elem)), _member), \
-        (_next) = ucs_list_next(_elem, _member);                         \
-         &(_elem)->_member != (_head);                                   \
+#define ucs_list_for_each_safe(_elem, _next, _head, _member)                   \
+    for ((_elem) = ucs_list_first(_head, __typeof__(*(_elem)), _member),       \
+        (_next)  = ucs_list_next(_elem, _member);                              \
+         &(_elem)->_member != (_head);                                         \
          (_elem) = (_next), (_next) = ucs_list_next(_elem, _member))
 
 #endif

@@ -103,7 +103,8 @@ ucsi_log_set_handler(const struct ucs_log_handler *handler);
 UCS_EXPORT void ucsi_log_set_file(const char *pattern);
 
 /* Close UCX_LOG_FILE; the next message opens it again, under the name that
- * the variable, or ucsi_log_set_file(), has given then. No other thread may log meanwhile. */
+ * the variable, or ucsi_log_set_file(), has given then. No other thread may log
+ * meanwhile. */
 UCS_EXPORT void ucsi_log_close(void);
 
 /* May a message of this call site be written at `now_ns`? If so,

@@ -21,8 +21,8 @@ static ucs_status_t mpool_heap_alloc(struct ucs_mpool *pool, size_t size_bytes,
 {
     chunk->memory     = malloc(size_bytes);
     chunk->size_bytes = size_bytes;
-    return (chunk->memory == NULL) ? ucsi_no_memory(pool->name, size_bytes) :
-                                     UCS_OK;
+    return (chunk->memory == NULL) ? ucsi_no_memory(pool->name, size_bytes)
+                                   : UCS_OK;
 }
 
 static void mpool_heap_release(struct ucs_mpool       *pool,
@@ -89,9 +89,9 @@ static char *mpool_element_first(const struct ucs_mpool *pool, char *memory)
 {
     size_t    offset_bytes = pool->params.align_offset_bytes;
     uintptr_t lowest       = (uintptr_t)memory + UCS_MPOOL_LINK_BYTES;
-    uintptr_t aligned      = ucs_align_up(lowest + offset_bytes,
-                                          pool->params.align_bytes) -
-                        offset_bytes;
+    uintptr_t aligned =
+        ucs_align_up(lowest + offset_bytes, pool->params.align_bytes) -
+        offset_bytes;
 
     return memory + (aligned - (uintptr_t)memory);
 }
@@ -108,8 +108,8 @@ static void mpool_chunk_divide(const struct ucs_mpool *pool,
 
     /* The last element needs no room for the link of another one. */
     if (left_bytes >= pool->params.element_bytes) {
-        count = 1 + (left_bytes - pool->params.element_bytes) /
-                            pool->stride_bytes;
+        count =
+            1 + (left_bytes - pool->params.element_bytes) / pool->stride_bytes;
     }
     chunk->element_first = first;
     chunk->element_count = (unsigned)ucs_min(count, (size_t)count_max);
@@ -141,9 +141,9 @@ static void mpool_fresh_to_free(struct ucs_mpool *pool)
     uintptr_t *link;
 
     while (pool->fresh_count > 0) {
-        link             = ucs_mpool_link_(pool->fresh_next);
-        *link            = pool->free_link;
-        pool->free_link  = (uintptr_t)link | 1;
+        link            = ucs_mpool_link_(pool->fresh_next);
+        *link           = pool->free_link;
+        pool->free_link = (uintptr_t)link | 1;
         pool->fresh_next += pool->stride_bytes;
         --pool->fresh_count;
     }
@@ -220,7 +220,7 @@ void *ucsi_mpool_get_slow(struct ucs_mpool *pool)
         (mpool_grow(pool, pool->chunk_count_next) != UCS_OK)) {
         return NULL;
     }
-    element           = pool->fresh_next;
+    element = pool->fresh_next;
     pool->fresh_next += pool->stride_bytes;
     --pool->fresh_count;
     *ucs_mpool_link_(element) = (uintptr_t)pool;
@@ -264,8 +264,8 @@ unsigned ucsi_mpool_cleanup(struct ucs_mpool *pool, bool report_leaks)
         free(chunk);
     }
     if (report_leaks && (leak_count > 0)) {
-        ucs_warn("mpool %s: %u elements were not put back",
-                 pool->params.name, leak_count);
+        ucs_warn("mpool %s: %u elements were not put back", pool->params.name,
+                 leak_count);
     }
     pool->free_link     = UCS_MPOOL_LINK_END;
     pool->element_count = 0;

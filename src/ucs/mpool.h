@@ -90,14 +90,14 @@ struct ucs_mpool {
     /* The free element put last, as a link (see below); UCS_MPOOL_LINK_END
      * when there is none. */
     uintptr_t free_link;
-    char     *fresh_next;  /* the next element never got, in pool->chunks */
-    unsigned  fresh_count; /* elements never got, from there on */
-    unsigned  element_count;            /* elements in all chunks */
-    unsigned  chunk_count_next;         /* elements the next chunk asks for */
-    size_t    stride_bytes;             /* from one element to the next */
-    struct ucs_mpool_chunk *chunks;     /* the newest first */
-    struct ucs_mpool_params params;     /* defaults filled in */
-    char                    name[32];   /* params.name points here */
+    char     *fresh_next;    /* the next element never got, in pool->chunks */
+    unsigned  fresh_count;   /* elements never got, from there on */
+    unsigned  element_count; /* elements in all chunks */
+    unsigned  chunk_count_next;       /* elements the next chunk asks for */
+    size_t    stride_bytes;           /* from one element to the next */
+    struct ucs_mpool_chunk *chunks;   /* the newest first */
+    struct ucs_mpool_params params;   /* defaults filled in */
+    char                    name[32]; /* params.name points here */
 };
 
 /* A link is either the address of the element's pool (even: the element is
@@ -155,8 +155,8 @@ UCS_EXPORT unsigned ucsi_mpool_cleanup(struct ucs_mpool *pool,
  *
  * @return UCS_OK; UCS_ERR_EXCEEDS_LIMIT: beyond element_count_max, nothing
  *         was done; UCS_ERR_NO_MEMORY: the pool grew less or not at all. */
-UCS_EXPORT UCS_MUST_USE ucs_status_t
-ucsi_mpool_reserve(struct ucs_mpool *pool, unsigned count);
+UCS_EXPORT UCS_MUST_USE ucs_status_t ucsi_mpool_reserve(struct ucs_mpool *pool,
+                                                        unsigned count);
 
 /* The other half of get: an element never used before, from this chunk or a
  * new one. */

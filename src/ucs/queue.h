@@ -107,25 +107,25 @@ UCS_INLINE void ucs_queue_remove_at(struct ucs_queue       *queue,
     }
 }
 
-#define ucs_queue_elem_(_link, _elem, _member) \
+#define ucs_queue_elem_(_link, _elem, _member)                                 \
     ucs_container_of(_link, __typeof__(*(_elem)), _member)
 
 /* Walk from head to tail; the body may not change the queue. */
-#define ucs_queue_for_each(_elem, _queue, _member)                       \
-    for (struct ucs_queue_elem *const *_elem##_position = &(_queue)->head; \
-         (_elem##_position != (_queue)->ptail) &&                        \
-         (((_elem) = ucs_queue_elem_(*_elem##_position, _elem, _member)), \
-          true);                                                         \
+#define ucs_queue_for_each(_elem, _queue, _member)                             \
+    for (struct ucs_queue_elem *const *_elem##_position = &(_queue)->head;     \
+         (_elem##_position != (_queue)->ptail) &&                              \
+         (((_elem) = ucs_queue_elem_(*_elem##_position, _elem, _member)),      \
+          true);                                                               \
          _elem##_position = &(*_elem##_position)->next)
 
 /* The same; the body may remove the current element with
  * ucs_queue_remove_at(queue, position) and then free it. _position, a struct
  * ucs_queue_elem ** of the caller, steps only when the body did not remove. */
-#define ucs_queue_for_each_safe(_elem, _position, _queue, _member)         \
-    for (uintptr_t _elem##_link = (uintptr_t)((_position) = &(_queue)->head); \
-         ((_position) != (_queue)->ptail) &&                               \
-         (_elem##_link = (uintptr_t)*(_position),                          \
-          (_elem) = ucs_queue_elem_(*(_position), _elem, _member), true);  \
+#define ucs_queue_for_each_safe(_elem, _position, _queue, _member)             \
+    for (uintptr_t _elem##_link = (uintptr_t)((_position) = &(_queue)->head);  \
+         ((_position) != (_queue)->ptail) &&                                   \
+         (_elem##_link = (uintptr_t) * (_position),                            \
+         (_elem)       = ucs_queue_elem_(*(_position), _elem, _member), true);       \
          (_position) = ucs_queue_step_(_queue, _position, _elem##_link))
 
 /* After the body for the element at link: stay when it was removed, else

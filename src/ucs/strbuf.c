@@ -27,9 +27,9 @@ void ucsi_strbuf_append(struct ucs_strbuf *strbuf, const char *text)
 void ucsi_strbuf_appendv(struct ucs_strbuf *strbuf, const char *format,
                          va_list arguments)
 {
-    size_t room  = strbuf_room(strbuf);
-    int    added = vsnprintf(strbuf->text + strbuf->length, room + 1, format,
-                             arguments);
+    size_t room = strbuf_room(strbuf);
+    int    added =
+        vsnprintf(strbuf->text + strbuf->length, room + 1, format, arguments);
 
     if (added < 0) { /* not printable (e.g. a wide character): add nothing */
         strbuf->text[strbuf->length] = '\0';

@@ -48,8 +48,8 @@ void         uct_iface_close(void *iface);
 ucs_status_t uct_iface_query(void *iface, void *attr);
 ucs_status_t uct_iface_get_address(void *iface, void *address);
 ucs_status_t uct_iface_get_device_address(void *iface, void *address);
-int uct_iface_is_reachable(void *iface, const void *device_address,
-                           const void *iface_address);
+int          uct_iface_is_reachable(void *iface, const void *device_address,
+                                    const void *iface_address);
 ucs_status_t uct_iface_set_am_handler(void *iface, uint8_t id, void *cb,
                                       void *arg, uint32_t flags);
 ucs_status_t uct_iface_mem_alloc(void *iface, size_t length, unsigned flags,

@@ -7,12 +7,12 @@
 
 static int failures;
 
-#define CHECK(_condition) \
-    do { \
-        if (!(_condition)) { \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #_condition); \
-            ++failures; \
-        } \
+#define CHECK(_condition)                                                      \
+    do {                                                                       \
+        if (!(_condition)) {                                                   \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #_condition);   \
+            ++failures;                                                        \
+        }                                                                      \
     } while (0)
 
 static int is_unsupported(ucs_status_t status)
@@ -43,8 +43,8 @@ static void uct_has_nothing(void)
     CHECK(is_unsupported(uct_md_config_read(NULL, NULL, NULL, &out)));
     CHECK(is_unsupported(uct_md_open(NULL, "md", NULL, &out)));
     CHECK(is_unsupported(uct_md_query(NULL, NULL)));
-    CHECK(is_unsupported(
-            uct_md_iface_config_read(NULL, "tl", NULL, NULL, &out)));
+    CHECK(
+        is_unsupported(uct_md_iface_config_read(NULL, "tl", NULL, NULL, &out)));
     CHECK(is_unsupported(uct_md_mkey_pack(NULL, NULL, NULL)));
     CHECK(is_unsupported(uct_rkey_unpack(NULL, NULL, NULL)));
     CHECK(is_unsupported(uct_rkey_release(NULL, NULL)));
@@ -88,7 +88,7 @@ static void ucm_accepts_reports(void)
     CHECK(ucm_test_external_events(UCM_EVENT_VM_UNMAPPED) == UCS_OK);
     CHECK(ucm_test_events(UCM_EVENT_VM_UNMAPPED) == UCS_OK);
     CHECK(is_unsupported(
-            ucm_set_event_handler(UCM_EVENT_VM_UNMAPPED, 0, on_event, NULL)));
+        ucm_set_event_handler(UCM_EVENT_VM_UNMAPPED, 0, on_event, NULL)));
     ucm_set_external_event(UCM_EVENT_VM_UNMAPPED);
     ucm_vm_mmap(memory, sizeof(memory));
     ucm_vm_munmap(memory, sizeof(memory));

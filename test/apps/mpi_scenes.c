@@ -291,7 +291,7 @@ static void check_reports(void)
     munmap(pages, MC_MIB);
     mc_check(*clock != before, "munmap was not reported");
     before = *clock;
-    pages = malloc(64 * MC_MIB);
+    pages  = malloc(64 * MC_MIB);
     mc_fill(pages, 1, 1); /* or the compiler leaves out both calls */
     free(pages);
     mc_check(*clock != before, "free was not reported");

@@ -76,7 +76,7 @@ run env UCX_TLS=self UCX_RNDV_SCHEME=get_zcopy UCX_RNDV_THRESH=0 \
     "$tool_causeway" explain --own-address)" --mode standard --size 64k
 expect "no lane to another self" 1 out '^  refused +self/'
 run env UCX_RNDV_SCHEME=get_zcopy UCX_RNDV_THRESH=0 "$tool_causeway" explain \
-    --mode standard --datatype contig --receiver-datatype iov --size 64k
+    --mode standard --datatype contig --receiver-datatype generic --size 64k
 if grep -Eq '^  65536 +rndv/rdma_get' "$tool_work/out"; then
     expect "the receiver's word" 0 out '^      then rndv/pipeline_send +receiver: '
 else

@@ -7,8 +7,8 @@
  * folder $srcdir/test/fuzz/corpus/fuzz_x, if there is one: inputs that once
  * failed), then random inputs until INPUTS or SECONDS are over; by default 1
  * second, or FUZZ_SECONDS of the environment. Random input number i is made
- * from SEED + i alone. A child process does the work and leaves a note of what it
- * is at in shared memory, so that the parent can say it however the child
+ * from SEED + i alone. A child process does the work and leaves a note of what
+ * it is at in shared memory, so that the parent can say it however the child
  * ends: abort, sanitizer, time-out. */
 #include "fuzz/fuzz.h"
 
@@ -25,8 +25,8 @@
 #include <unistd.h>
 
 enum {
-    INPUT_BYTES_MAX  = 4096,
-    FILE_BYTES_MAX   = 1 << 20,
+    INPUT_BYTES_MAX   = 4096,
+    FILE_BYTES_MAX    = 1 << 20,
     INPUT_SECONDS_MAX = 20 /* for one input: then it hangs */
 };
 

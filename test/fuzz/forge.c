@@ -99,9 +99,9 @@ static size_t forge_start(struct scene *scene, unsigned from, uint8_t *bytes)
 static size_t forge_layout(struct scene *scene, uint64_t length, uint8_t *bytes,
                            size_t size_bytes)
 {
-    struct tape      *tape = &scene->tape;
-    uint8_t           kind = tape_u8(tape);
-    unsigned          runs = (kind & 1) ? 0 : 1 + tape_u8(tape) % 5;
+    struct tape      *tape  = &scene->tape;
+    uint8_t           kind  = tape_u8(tape);
+    unsigned          runs  = (kind & 1) ? 0 : 1 + tape_u8(tape) % 5;
     unsigned          lanes = (kind >= 250) ? kind : 1 + (kind >= 240);
     uint8_t           key[24];
     struct ucs_writer writer;
@@ -115,8 +115,8 @@ static size_t forge_layout(struct scene *scene, uint64_t length, uint8_t *bytes,
         ucs_write_le32(&writer, scene->worker->ifaces[0].name + i);
     }
     for (unsigned i = 0; i < ((kind & 1) ? 7 : 0); ++i) { /* base .. stride */
-        ucs_write_le64(&writer, (i == 1) ? 1u + tape_u8(tape)
-                                         : forge_number(tape));
+        ucs_write_le64(&writer,
+                       (i == 1) ? 1u + tape_u8(tape) : forge_number(tape));
     }
     for (unsigned i = 0; i < runs; ++i) {
         uint64_t part = (i + 1 == runs) ? length : length / (runs + 1);

@@ -13,7 +13,7 @@ struct guest {
     bool     is_in;
     uint32_t room;
     uint64_t end_tick;
-    uint64_t number; /* of the check-in */
+    uint64_t number;   /* of the check-in */
     uint64_t again_ns; /* on eviction check in again so long; 0: do not */
 };
 
@@ -36,8 +36,8 @@ static void model_checkin(struct model *model, struct guest *guest,
     uint64_t end_ns = model->now_ns + stay_ns;
     uint64_t end_tick;
 
-    guest->room = ucsi_hotel_checkin(&model->hotel, guest, model->now_ns,
-                                     stay_ns);
+    guest->room =
+        ucsi_hotel_checkin(&model->hotel, guest, model->now_ns, stay_ns);
     if (model->in_count == model->room_count) {
         ucs_check(guest->room == UCS_HOTEL_NO_ROOM);
         return;
@@ -184,9 +184,9 @@ static void model_act(struct model *model, struct tape *tape)
     } else if (guest->is_in) {
         model_checkout(model, guest);
     } else {
-        stay_ns = (operation < 160)
-                          ? (uint64_t)tape_u16(tape) << (operation % 16)
-                          : tape_scaled(tape);
+        stay_ns         = (operation < 160)
+                              ? (uint64_t)tape_u16(tape) << (operation % 16)
+                              : tape_scaled(tape);
         guest->again_ns = (operation % 8 == 0) ? tape_scaled(tape) : 0;
         model_checkin(model, guest, stay_ns);
     }
@@ -194,7 +194,7 @@ static void model_act(struct model *model, struct tape *tape)
 
 void model_hotel(const uint8_t *data, size_t size)
 {
-    struct tape             tape   = {data, size, 0};
+    struct tape             tape = {data, size, 0};
     static struct model     empty;
     static struct model     model;
     struct ucs_hotel_params params = {.evict = model_evict, .arg = &model};

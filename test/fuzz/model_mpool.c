@@ -48,8 +48,7 @@ static ucs_status_t model_alloc(struct ucs_mpool *pool, size_t size_bytes,
     return UCS_OK;
 }
 
-static void model_release(struct ucs_mpool       *pool,
-                          struct ucs_mpool_chunk *chunk)
+static void model_release(struct ucs_mpool *pool, struct ucs_mpool_chunk *chunk)
 {
     struct model *model = pool->params.arg;
 
@@ -61,7 +60,7 @@ static void model_element_init(struct ucs_mpool *pool, void *element)
 {
     struct model           *model = pool->params.arg;
     struct ucs_mpool_chunk *chunk = pool->chunks;
-    char                   *end = (char *)chunk->memory + chunk->size_bytes;
+    char                   *end   = (char *)chunk->memory + chunk->size_bytes;
 
     ucs_check((char *)element >= (char *)chunk->memory + 8);
     ucs_check((char *)element + pool->params.element_bytes <= end);
@@ -126,7 +125,7 @@ static void model_get(struct model *model, uint8_t fill)
     }
     ucs_check(ucs_mpool_of(element) == &model->pool);
     ucs_check(((uintptr_t)element + model->params.align_offset_bytes) %
-                      model->params.align_bytes ==
+                  model->params.align_bytes ==
               0);
     seen = model_find(model, element);
     ucs_check(model_holds(model, seen));
@@ -173,14 +172,14 @@ static void model_start(struct model *model, struct tape *tape)
     struct ucs_mpool_params                *params = &model->params;
 
     memset(model, 0, sizeof(*model));
-    params->element_bytes      = 1 + tape_u16(tape) % ELEMENT_BYTES_MAX;
-    params->align_bytes        = 8u << (tape_u8(tape) % 8);
-    params->align_offset_bytes = 8 * (tape_u8(tape) %
-                                      (1 + params->element_bytes / 8));
-    params->chunk_count        = 1 + tape_u8(tape) % 40;
-    params->element_count_max  = 1 + tape_u16(tape) % ELEMENT_COUNT_MAX;
-    params->chunk_ops          = &ops;
-    params->arg                = model;
+    params->element_bytes = 1 + tape_u16(tape) % ELEMENT_BYTES_MAX;
+    params->align_bytes   = 8u << (tape_u8(tape) % 8);
+    params->align_offset_bytes =
+        8 * (tape_u8(tape) % (1 + params->element_bytes / 8));
+    params->chunk_count       = 1 + tape_u8(tape) % 40;
+    params->element_count_max = 1 + tape_u16(tape) % ELEMENT_COUNT_MAX;
+    params->chunk_ops         = &ops;
+    params->arg               = model;
     if (tape_u8(tape) % 2 == 0) {
         params->element_init    = model_element_init;
         params->element_cleanup = model_element_cleanup;

@@ -186,30 +186,35 @@ static void param__is_given(const struct test_param *param)
     ck_assert_str_eq(param->name, param->value);
 }
 
-static const struct test_case good_cases[] = {
-        TEST(good__passes),   TEST(good__has_fixture),
-        TEST(good__waits),    TEST(good__prints_random),
-        TEST(good__sees_no_ucx_env),
-        TEST(good__counts_its_own_time),
-        {0}};
-static const struct test_case bad_cases[] = {
-        TEST(bad__assertion), TEST(bad__leaks_memory),
-        TEST(bad__leaks_fd),  TEST(bad__leaves_child),
-        TEST(bad__exits),     TEST(bad__crashes),
-        TEST(bad__in_thread), TEST_TIMEOUT(bad__hangs_with_child, 0.5),
-        {0}};
-static const struct test_case torn_cases[] = {TEST(bad__teardown), {0}};
-static const struct test_case skip_cases[] = {TEST(skip__says_why), {0}};
-static const struct test_case param_cases[] = {TEST(param__is_given), {0}};
-static const struct test_param params[] = {
-        {"red", "red"}, {"green", "green"}, {0}};
+static const struct test_case good_cases[] = {TEST(good__passes),
+                                              TEST(good__has_fixture),
+                                              TEST(good__waits),
+                                              TEST(good__prints_random),
+                                              TEST(good__sees_no_ucx_env),
+                                              TEST(good__counts_its_own_time),
+                                              {0}};
+static const struct test_case bad_cases[]  = {
+     TEST(bad__assertion),
+     TEST(bad__leaks_memory),
+     TEST(bad__leaks_fd),
+     TEST(bad__leaves_child),
+     TEST(bad__exits),
+     TEST(bad__crashes),
+     TEST(bad__in_thread),
+     TEST_TIMEOUT(bad__hangs_with_child, 0.5),
+     {0}};
+static const struct test_case  torn_cases[]  = {TEST(bad__teardown), {0}};
+static const struct test_case  skip_cases[]  = {TEST(skip__says_why), {0}};
+static const struct test_case  param_cases[] = {TEST(param__is_given), {0}};
+static const struct test_param params[]      = {
+         {"red", "red"}, {"green", "green"}, {0}};
 
-static const struct test_suite good = {"good", good_cases, NULL, count_setup,
-                                       count_teardown};
-static const struct test_suite bad  = {"bad", bad_cases, NULL, NULL, NULL};
-static const struct test_suite torn = {"torn", torn_cases, NULL, NULL,
-                                       fail_if_five};
-static const struct test_suite skip = {"skip", skip_cases, NULL, NULL, NULL};
+static const struct test_suite good   = {"good", good_cases, NULL, count_setup,
+                                         count_teardown};
+static const struct test_suite bad    = {"bad", bad_cases, NULL, NULL, NULL};
+static const struct test_suite torn   = {"torn", torn_cases, NULL, NULL,
+                                         fail_if_five};
+static const struct test_suite skip   = {"skip", skip_cases, NULL, NULL, NULL};
 static const struct test_suite colour = {"colour", param_cases, params, NULL,
                                          NULL};
 

@@ -28,8 +28,9 @@ struct test_param {
 
 struct test_case {
     const char *name; /* topic__case; NULL ends the array */
-    void (*run)(const struct test_param *param); /* param NULL: suite has none */
-    double timeout_s; /* seconds; 0: 60 */
+    void (*run)(
+        const struct test_param *param); /* param NULL: suite has none */
+    double timeout_s;                    /* seconds; 0: 60 */
 };
 
 struct test_suite {
@@ -68,7 +69,7 @@ uint64_t test_random_below(uint64_t limit);
 /* End this test as skipped, with a reason. It counts neither as passed nor
  * as failed. Only from the test's own process and first thread. */
 void test_skip(const char *format, ...)
-        __attribute__((noreturn, format(printf, 1, 2)));
+    __attribute__((noreturn, format(printf, 1, 2)));
 
 /* Call fn(arg) until it says true or the time is over (--timeout-multiplier
  * counts). Yields the processor between calls.

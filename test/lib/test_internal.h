@@ -7,10 +7,7 @@
 
 #include "lib/test.h"
 
-enum {
-    TEST_NAME_BYTES_MAX   = 256,
-    TEST_REASON_BYTES_MAX = 1024
-};
+enum { TEST_NAME_BYTES_MAX = 256, TEST_REASON_BYTES_MAX = 1024 };
 
 /* One test function with one parameter: what a filter selects. */
 struct test_instance {

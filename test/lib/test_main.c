@@ -42,11 +42,11 @@ static size_t param_count(const struct test_suite *suite)
 
 static void instance_name(struct test_instance *instance)
 {
-    int length = snprintf(instance->name, sizeof(instance->name), "%s.%s%s%s",
-                          instance->suite->name, instance->test_case->name,
-                          (instance->param != NULL) ? "/" : "",
-                          (instance->param != NULL) ? instance->param->name :
-                                                      "");
+    int length =
+        snprintf(instance->name, sizeof(instance->name), "%s.%s%s%s",
+                 instance->suite->name, instance->test_case->name,
+                 (instance->param != NULL) ? "/" : "",
+                 (instance->param != NULL) ? instance->param->name : "");
 
     if ((length < 0) || ((size_t)length >= sizeof(instance->name))) {
         (void)fprintf(stderr, "test name too long: %s\n", instance->name);
@@ -123,7 +123,7 @@ static void say_again(const struct test_record  *result,
     const char *program = options->program;
     const char *hidden  = strstr(program, "/.libs/");
     int         folder  = (hidden != NULL) ? (int)(hidden - program) : 0;
-    const char *rest    = (hidden != NULL) ? hidden + strlen("/.libs") : program;
+    const char *rest = (hidden != NULL) ? hidden + strlen("/.libs") : program;
 
     printf("      again: %.*s%s --filter='%s' --seed=%llu%s\n", folder, program,
            rest, result->instance->name, (unsigned long long)result->seed,
@@ -157,8 +157,8 @@ static void run_all(const struct test_list    *list,
 {
     size_t *order = allocate(list->count, sizeof(*order));
 
-    results->list = allocate(list->count * options->repeat_count,
-                             sizeof(*results->list));
+    results->list =
+        allocate(list->count * options->repeat_count, sizeof(*results->list));
     for (unsigned round = 0; round < options->repeat_count; ++round) {
         uint64_t seed = options->seed + round;
 
@@ -169,7 +169,7 @@ static void run_all(const struct test_list    *list,
         order_fill(order, list->count, options->shuffle, seed);
         for (size_t i = 0; i < list->count; ++i) {
             struct test_instance *instance = &list->instances[order[i]];
-            struct test_record   *result = &results->list[results->count++];
+            struct test_record   *result   = &results->list[results->count++];
 
             printf("run   %s\n", instance->name);
             result->seed = seed;

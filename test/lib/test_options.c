@@ -10,19 +10,19 @@
 #include <sys/random.h>
 
 static const char help_text[] =
-        "Run tests; names are suite.topic__case or suite.topic__case/param.\n"
-        "  --list                  print the names that the filter selects\n"
-        "  --filter=P[:P][-N[:N]]  run what a P matches and no N does (* ?)\n"
-        "  --repeat=N              run everything N times, each with a new seed\n"
-        "  --shuffle               in random order (of the seed)\n"
-        "  --seed=N                start of every random number; default: random\n"
-        "  --tap=FILE              write the results as TAP\n"
-        "  --junit=FILE            write the results as JUnit XML\n"
-        "  --no-fork               run in this process, for a debugger; without\n"
-        "                          time limit and memory check\n"
-        "  --timeout-multiplier=X  give every time limit X times as long\n"
-        "  --keep-env              keep UCX_* variables of the environment\n"
-        "The words in TEST_OPTIONS are read before the arguments.\n";
+    "Run tests; names are suite.topic__case or suite.topic__case/param.\n"
+    "  --list                  print the names that the filter selects\n"
+    "  --filter=P[:P][-N[:N]]  run what a P matches and no N does (* ?)\n"
+    "  --repeat=N              run everything N times, each with a new seed\n"
+    "  --shuffle               in random order (of the seed)\n"
+    "  --seed=N                start of every random number; default: random\n"
+    "  --tap=FILE              write the results as TAP\n"
+    "  --junit=FILE            write the results as JUnit XML\n"
+    "  --no-fork               run in this process, for a debugger; without\n"
+    "                          time limit and memory check\n"
+    "  --timeout-multiplier=X  give every time limit X times as long\n"
+    "  --keep-env              keep UCX_* variables of the environment\n"
+    "The words in TEST_OPTIONS are read before the arguments.\n";
 
 static bool parse_u64(const char *text, uint64_t *value_p)
 {
@@ -79,8 +79,8 @@ static bool parse_value(const char *word, struct test_options *options)
         return parse_u64(value, &options->seed);
     }
     if ((value = value_of(word, "--repeat=")) != NULL) {
-        bool ok = parse_u64(value, &number) && (number > 0) &&
-                  (number <= 1000000);
+        bool ok =
+            parse_u64(value, &number) && (number > 0) && (number <= 1000000);
         options->repeat_count = ok ? (unsigned)number : 0;
         return ok;
     }

@@ -37,7 +37,7 @@ static bool                        current_no_fork;
 static pid_t                       current_pid;
 static double                      time_multiplier = 1.0;
 static double                      begin_seconds; /* of the current test */
-static sigjmp_buf                  skip_target; /* without fork only */
+static sigjmp_buf                  skip_target;   /* without fork only */
 static bool                        fd_open_before[TEST_FD_MAX];
 
 /* There in programs linked with -fsanitize=leak or address: complains and
@@ -263,10 +263,9 @@ void test_run_instance(const struct test_instance *instance,
 
     suite_add_tcase(suite, tcase);
     tcase_add_test(tcase, test_body);
-    tcase_set_timeout(tcase,
-                      test_scaled_seconds((timeout_s > 0) ?
-                                                  timeout_s :
-                                                  TEST_TIMEOUT_S_DEFAULT));
+    tcase_set_timeout(tcase, test_scaled_seconds((timeout_s > 0)
+                                                     ? timeout_s
+                                                     : TEST_TIMEOUT_S_DEFAULT));
     srunner_set_fork_status(runner, options->no_fork ? CK_NOFORK : CK_FORK);
     (void)fflush(NULL); /* else the child writes it a second time */
     srunner_run_all(runner, CK_SILENT);

@@ -69,9 +69,9 @@ struct mock_setup {
     bool                  needs_mem;
     size_t                pinned_bytes_max;
     uint64_t (*generation)(const void *address, size_t length);
-    unsigned              room;
-    unsigned              kept_max;
-    uint64_t              seed;
+    unsigned room;
+    unsigned kept_max;
+    uint64_t seed;
 };
 
 enum mock_event_type {

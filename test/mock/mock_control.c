@@ -10,13 +10,13 @@
                                       .zcopy_bytes_max = 64 << 10,             \
                                       .iov_count_max   = 8},                     \
         .am_zcopy_header_bytes_max = 64,                                       \
-        .put                       = {.short_bytes_max = 128,                  \
-                                      .bcopy_bytes_max = 8 << 10,              \
-                                      .zcopy_bytes_max = SIZE_MAX,             \
+        .put                       = {.short_bytes_max  = 128,                 \
+                                      .bcopy_bytes_max  = 8 << 10,             \
+                                      .zcopy_bytes_max  = SIZE_MAX,            \
                                       .iov_count_max    = 8,                   \
                                       .remote_count_max = 4},                  \
-        .get                       = {.bcopy_bytes_max = 8 << 10,              \
-                                      .zcopy_bytes_max = SIZE_MAX,             \
+        .get                       = {.bcopy_bytes_max  = 8 << 10,             \
+                                      .zcopy_bytes_max  = SIZE_MAX,            \
                                       .iov_count_max    = 8,                   \
                                       .remote_count_max = 4},                  \
         .cost                      = {.latency_s           = 1e-6,             \
@@ -35,7 +35,7 @@
 
 #define MOCK_SETUP_DEFAULT                                                     \
     {                                                                          \
-        .device_count = 1, .needs_mem = true, .pinned_bytes_max = SIZE_MAX,     \
+        .device_count = 1, .needs_mem = true, .pinned_bytes_max = SIZE_MAX,    \
         .room = 64, .kept_max = 32,                                            \
         .devices = {                                                           \
             MOCK_DEVICE_DEFAULT,                                               \
@@ -291,22 +291,22 @@ static const char *control_bad(void)
 
 UCS_EXPORT extern const struct mock_control causeway_mock_control;
 const struct mock_control                   causeway_mock_control = {
-                      .reset         = control_reset,
-                      .setup         = &mock_world.setup,
-                      .event_count   = control_event_count,
-                      .event         = control_event,
-                      .forget_events = control_forget_events,
-                      .next          = control_next,
-                      .deliver       = control_deliver,
-                      .inject        = control_inject,
-                      .fault         = control_fault,
-                      .fault_hits    = control_fault_hits,
-                      .block         = control_block,
-                      .kill          = control_kill,
-                      .mem_count     = control_mem_count,
-                      .pinned_bytes  = control_pinned_bytes,
+                      .reset             = control_reset,
+                      .setup             = &mock_world.setup,
+                      .event_count       = control_event_count,
+                      .event             = control_event,
+                      .forget_events     = control_forget_events,
+                      .next              = control_next,
+                      .deliver           = control_deliver,
+                      .inject            = control_inject,
+                      .fault             = control_fault,
+                      .fault_hits        = control_fault_hits,
+                      .block             = control_block,
+                      .kill              = control_kill,
+                      .mem_count         = control_mem_count,
+                      .pinned_bytes      = control_pinned_bytes,
                       .pinned_bytes_peak = control_pinned_bytes_peak,
-                      .now_s         = control_now_s,
-                      .restart_clock = mock_clock_restart,
-                      .bad           = control_bad,
+                      .now_s             = control_now_s,
+                      .restart_clock     = mock_clock_restart,
+                      .bad               = control_bad,
 };

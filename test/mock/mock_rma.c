@@ -66,8 +66,8 @@ static struct mock_item *mock_rma_new(struct mock_ep           *ep,
         free(item); /* not on the wire yet */
         return NULL;
     }
-    stale = (ep->source == NULL) ? NULL
-                                 : mock_item_stale(item, ep->source->iface);
+    stale =
+        (ep->source == NULL) ? NULL : mock_item_stale(item, ep->source->iface);
     if (stale != NULL) {
         mock_bad("host %u reaches memory that is gone: registration %lu",
                  mock_iface_of(ep->base.iface)->host,

@@ -132,8 +132,8 @@ void mock_item_execute(struct mock_item *item)
     if (is_put) {
         mock_item_gather(item);
     }
-    is_stale = (item->status == UCS_OK) &&
-               (mock_item_stale(item, item->to) != NULL);
+    is_stale =
+        (item->status == UCS_OK) && (mock_item_stale(item, item->to) != NULL);
     if ((item->status == UCS_OK) && !is_stale && (is_put || item->is_lent)) {
         mock_item_move(item);
     }

@@ -37,9 +37,9 @@ void ucsi_netif_list_cleanup(struct ucs_netif_list *list)
 const struct ucs_netif *ucsi_netif_find(const struct ucs_netif_list *list,
                                         const char                  *name)
 {
-    return ((list->count > 0) && (strcmp(list->netifs[0].name, name) == 0)) ?
-               &list->netifs[0] :
-               NULL;
+    return ((list->count > 0) && (strcmp(list->netifs[0].name, name) == 0))
+               ? &list->netifs[0]
+               : NULL;
 }
 
 const struct ucs_netif *
@@ -48,7 +48,7 @@ ucsi_netif_find_address(const struct ucs_netif_list *list,
 {
     return ((list->count > 0) &&
             (sim_net_host(&list->netifs[0].addresses[0].address) ==
-             sim_net_host(address))) ?
-               &list->netifs[0] :
-               NULL;
+             sim_net_host(address)))
+               ? &list->netifs[0]
+               : NULL;
 }

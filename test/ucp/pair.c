@@ -133,11 +133,10 @@ void pair_open_setup(struct pair *pair, const struct pair_setup *setup,
 {
     memset(pair, 0, sizeof(*pair));
     /* make check builds the modules; a build without them fails here. */
-    pair_set("UCX_MODULE_DIR", (strcmp(setup->tls, "example") == 0)
-                                   ? EXAMPLE_MODULE_DIR
-                                   : (strcmp(setup->tls, "mock") == 0)
-                                         ? MOCK_MODULE_DIR
-                                         : NULL);
+    pair_set("UCX_MODULE_DIR",
+             (strcmp(setup->tls, "example") == 0) ? EXAMPLE_MODULE_DIR
+             : (strcmp(setup->tls, "mock") == 0)  ? MOCK_MODULE_DIR
+                                                  : NULL);
     pair_set("UCX_TLS", setup->tls);
     pair_set("UCX_RNDV_THRESH", setup->rndv_threshold);
     pair_set("UCX_ZCOPY_THRESH", setup->zcopy_threshold);

@@ -92,8 +92,8 @@ static void play_open_side(struct play_side      *side,
 {
     size_t block_bytes =
         (scenario->block_bytes != 0) ? scenario->block_bytes : 100;
-    size_t piece_count = (scenario->piece_count != 0) ? scenario->piece_count
-                                                      : PLAY_PIECE_COUNT;
+    size_t piece_count =
+        (scenario->piece_count != 0) ? scenario->piece_count : PLAY_PIECE_COUNT;
     const causeway_dt_level_t level = {bytes / block_bytes,
                                        (ptrdiff_t)(5 * block_bytes / 2)};
 

@@ -10,9 +10,11 @@
 
 enum { TAG = 77, BYTES_MAX = 3000000, MANY = 40 };
 
-static const struct pair_setup over_self = {.tls = "self", .rndv_threshold = "0"};
+static const struct pair_setup over_self = {.tls            = "self",
+                                            .rndv_threshold = "0"};
 static const struct pair_setup over_sm   = {.tls = "sm", .rndv_threshold = "0"};
-static const struct pair_setup over_mock = {.tls = "mock", .rndv_threshold = "0"};
+static const struct pair_setup over_mock = {.tls            = "mock",
+                                            .rndv_threshold = "0"};
 
 const struct test_param rdma_params[] = {
     {.name = "self", .value = &over_self},
@@ -69,8 +71,8 @@ static ucs_status_t transfer(struct pair *pair, size_t length, size_t room,
     if (is_posted_first) {
         receive = pair_receive(pair, 1, in, room, TAG);
     }
-    send = is_sync ? pair_send_sync(pair, 0, out, length, TAG) :
-                     pair_send(pair, 0, out, length, TAG);
+    send = is_sync ? pair_send_sync(pair, 0, out, length, TAG)
+                   : pair_send(pair, 0, out, length, TAG);
     if (!is_posted_first) {
         pair_settle(pair);
         receive = pair_receive(pair, 1, in, room, TAG);
@@ -106,9 +108,9 @@ void rdma_check_sizes(const struct rdma_check *check,
             before_out = rdma_count(&pair, 0, check->out);
             before_in  = rdma_count(&pair, 1, check->in);
             fragments  = fragment_bytes(&pair);
-            ck_assert_int_eq(transfer(&pair, sizes[i], sizes[i] + i % 2,
-                                      how & 1, how & 2),
-                             UCS_OK);
+            ck_assert_int_eq(
+                transfer(&pair, sizes[i], sizes[i] + i % 2, how & 1, how & 2),
+                UCS_OK);
             if (!check->is_mixed) {
                 ck_assert_uint_eq(rdma_count(&pair, 0, check->out) - before_out,
                                   sizes[i]);
@@ -150,8 +152,8 @@ void rdma_check_close(const struct rdma_check *check,
                       const struct test_param *param)
 {
     for (int arrows = 0; arrows < 6; ++arrows) {
-        const ucp_request_param_t *how = (arrows < 3) ? &pair_no_param :
-                                                        &pair_force_param;
+        const ucp_request_param_t *how =
+            (arrows < 3) ? &pair_no_param : &pair_force_param;
         struct pair  pair;
         void        *send, *receive, *close;
         ucs_status_t send_status, status;
@@ -171,8 +173,8 @@ void rdma_check_close(const struct rdma_check *check,
         }
         send_status = pair_wait(&pair, send);
         pair_settle(&pair);
-        status = UCS_PTR_IS_PTR(receive) ? ucp_request_check_status(receive) :
-                                           UCS_PTR_RAW_STATUS(receive);
+        status = UCS_PTR_IS_PTR(receive) ? ucp_request_check_status(receive)
+                                         : UCS_PTR_RAW_STATUS(receive);
         if (status == UCS_INPROGRESS) { /* it never matched */
             ck_assert_int_ne(send_status, UCS_OK);
             ucp_request_cancel(pair.workers[1], receive);
@@ -200,9 +202,9 @@ void rdma_check_failure(const struct rdma_check *check,
                         const struct test_param *param)
 {
     for (int arrows = 0; arrows < 6; ++arrows) {
-        int         side = arrows / 3;
-        struct pair pair;
-        void       *send, *receive;
+        int          side = arrows / 3;
+        struct pair  pair;
+        void        *send, *receive;
         ucs_status_t status;
 
         rdma_open(&pair, check, param);
@@ -213,8 +215,8 @@ void rdma_check_failure(const struct rdma_check *check,
         }
         ucp_ep_fail(pair.eps[side], UCS_ERR_ENDPOINT_TIMEOUT);
         if (side == 0) {
-            status = UCS_PTR_IS_PTR(send) ? ucp_request_check_status(send) :
-                                            UCS_PTR_RAW_STATUS(send);
+            status = UCS_PTR_IS_PTR(send) ? ucp_request_check_status(send)
+                                          : UCS_PTR_RAW_STATUS(send);
             /* In progress: the transport has a piece of the buffer. */
             ck_assert_msg((status == UCS_OK) || (status == UCS_INPROGRESS) ||
                               (status == UCS_ERR_ENDPOINT_TIMEOUT),

@@ -12,12 +12,12 @@ static size_t address_sample(uint8_t *bytes, size_t size_bytes)
 {
     static const uint8_t    entry_bytes[] = {1, 2, 3, 4, 5, 6, 7};
     struct ucp_address_view view          = {
-                     .worker_id   = 0x1122334455667788,
-                     .secret      = "fifteen letters",
-                     .name        = "a worker",
-                     .entry_count = 2,
-                     .entries     = {{"red", 0, entry_bytes, sizeof(entry_bytes)},
-                                     {"green", 3, entry_bytes, 0}},
+                 .worker_id   = 0x1122334455667788,
+                 .secret      = "fifteen letters",
+                 .name        = "a worker",
+                 .entry_count = 2,
+                 .entries     = {{"red", 0, entry_bytes, sizeof(entry_bytes)},
+                                 {"green", 3, entry_bytes, 0}},
     };
 
     return ucp_address_encode(&view, bytes, size_bytes);
@@ -106,8 +106,8 @@ static void decode__refuses_every_flipped_bit(const struct test_param *param)
 
 /* A blob of unknown length, as ucp_ep_create() gets it: whatever one bit of it
  * does, nothing behind the blob is read. */
-static void length__of_a_damaged_head_is_not_followed(
-        const struct test_param *param)
+static void
+length__of_a_damaged_head_is_not_followed(const struct test_param *param)
 {
     uint8_t bytes[UCP_ADDRESS_BYTES_MAX];
     size_t  length = address_sample(bytes, sizeof(bytes));
@@ -138,9 +138,9 @@ static void decode__names_another_version(const struct test_param *param)
     (void)param;
     (void)address_sample(bytes, sizeof(bytes));
     bytes[2] += 1;
-    ck_assert_int_eq(ucp_address_decode(bytes, UCP_ADDRESS_HEAD_BYTES, &view,
-                                        reason),
-                     UCS_ERR_INVALID_ADDR);
+    ck_assert_int_eq(
+        ucp_address_decode(bytes, UCP_ADDRESS_HEAD_BYTES, &view, reason),
+        UCS_ERR_INVALID_ADDR);
     ck_assert_ptr_nonnull(strstr(reason, "version 4"));
     ck_assert_ptr_nonnull(strstr(reason, "same release"));
 }
@@ -165,14 +165,14 @@ static void decode__survives_garbage(const struct test_param *param)
 }
 
 static const struct test_case address_cases[] = {
-        TEST(decode__gives_back_what_was_encoded),
-        TEST(encode__refuses_what_does_not_fit),
-        TEST(decode__refuses_every_cut),
-        TEST(decode__refuses_every_flipped_bit),
-        TEST(length__of_a_damaged_head_is_not_followed),
-        TEST(decode__names_another_version),
-        TEST(decode__survives_garbage),
-        {0},
+    TEST(decode__gives_back_what_was_encoded),
+    TEST(encode__refuses_what_does_not_fit),
+    TEST(decode__refuses_every_cut),
+    TEST(decode__refuses_every_flipped_bit),
+    TEST(length__of_a_damaged_head_is_not_followed),
+    TEST(decode__names_another_version),
+    TEST(decode__survives_garbage),
+    {0},
 };
 
 const struct test_suite address_suite = {.name  = "address",

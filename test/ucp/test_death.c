@@ -375,8 +375,8 @@ static void other_echoes(int channel)
         ucp_tag_recv_info_t info;
         ucp_request_param_t how = {.op_attr_mask = UCP_OP_ATTR_FIELD_RECV_INFO,
                                    .recv_info.tag_info = &info};
-        void *receive = ucp_tag_recv_nbx(side.worker, bytes, LARGE, TAG,
-                                         UINT64_MAX, &how);
+        void               *receive =
+            ucp_tag_recv_nbx(side.worker, bytes, LARGE, TAG, UINT64_MAX, &how);
 
         ck_assert_int_eq(worker_wait(side.worker, receive, 20), UCS_OK);
         if (receive != NULL) {

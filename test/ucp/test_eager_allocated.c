@@ -111,7 +111,8 @@ static void allocated__sender_ends_in_the_middle(const struct test_param *param)
         if (posted == 0) {
             receive = pair_receive(&stage.pair, 1, stage.in, BYTES, TAG);
         }
-        inject_first(stage.pair.workers[1], stage.pair.eps[1], first_of(BYTES), 1000);
+        inject_first(stage.pair.workers[1], stage.pair.eps[1], first_of(BYTES),
+                     1000);
         if (posted == 2) {
             message = ucp_tag_probe_nb(stage.pair.workers[1], TAG, UINT64_MAX,
                                        1, &info);
@@ -161,7 +162,8 @@ allocated__bad_fragments_end_the_endpoint(const struct test_param *param)
             if (posted) {
                 receive = pair_receive(&stage.pair, 1, stage.in, 10000, TAG);
             }
-            inject_first(stage.pair.workers[1], stage.pair.eps[1], first_of(10000), 1000);
+            inject_first(stage.pair.workers[1], stage.pair.eps[1],
+                         first_of(10000), 1000);
             inject_piece(
                 stage.pair.workers[1], stage.pair.eps[1], UCP_AM_EAGER_MORE,
                 (struct ucp_wire_piece){pieces[i].id, pieces[i].offset},
@@ -195,7 +197,8 @@ static void allocated__first_inside_a_message(const struct test_param *param)
     (void)param;
     stage_open(&stage);
     for (int i = 0; i < 2; ++i) {
-        inject_first(stage.pair.workers[1], stage.pair.eps[1], first_of(10000), 1000);
+        inject_first(stage.pair.workers[1], stage.pair.eps[1], first_of(10000),
+                     1000);
         ck_assert_int_eq(stage.pair.error_count[1], i);
     }
     stage_close(&stage);
@@ -228,7 +231,8 @@ static void allocated__absurd_length(const struct test_param *param)
         struct stage stage;
 
         stage_open(&stage);
-        inject_first(stage.pair.workers[1], stage.pair.eps[1], first_of(lengths[i]), 4000);
+        inject_first(stage.pair.workers[1], stage.pair.eps[1],
+                     first_of(lengths[i]), 4000);
         ck_assert_int_eq(stage.pair.error_count[1], 1);
         ck_assert_int_eq(stage.pair.error_status[1], UCS_ERR_NO_MEMORY);
         stage_close(&stage);

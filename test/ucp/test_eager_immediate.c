@@ -45,10 +45,9 @@ static void immediate__every_size(const struct test_param *param)
     for (size_t length = 0; length <= end; ++length) {
         void *receive;
 
-        ck_assert_int_eq(
-            proto_of(pair.eps[0], UCP_DT_CONTIG, length)->direct ==
-                UCP_DIRECT_SHORT,
-            length < end);
+        ck_assert_int_eq(proto_of(pair.eps[0], UCP_DT_CONTIG, length)->direct ==
+                             UCP_DIRECT_SHORT,
+                         length < end);
         memset(in, 0, sizeof(in));
         receive = pair_receive(&pair, 1, in, length, TAG);
         ck_assert_ptr_null(pair_send(&pair, 0, out, length, TAG));
@@ -156,9 +155,8 @@ static void immediate__packs_other_datatypes(const struct test_param *param)
         struct counted counted = {.length = length};
 
         how.datatype = generic;
-        ck_assert_int_eq(
-            proto_of(pair.eps[0], UCP_DT_GENERIC, length)->direct,
-            UCP_DIRECT_SHORT);
+        ck_assert_int_eq(proto_of(pair.eps[0], UCP_DT_GENERIC, length)->direct,
+                         UCP_DIRECT_SHORT);
         ck_assert_int_eq(
             pair_wait(&pair,
                       ucp_tag_send_nbx(pair.eps[0], &counted, 1, TAG, &how)),
@@ -204,8 +202,7 @@ static void immediate__packs_in_parts(const struct test_param *param)
     ck_assert_int_eq(ucp_dt_create_generic(&ops, NULL, &how.datatype), UCS_OK);
     pattern_fill(out, sizeof(out), 8);
     ck_assert_int_eq(
-        pair_wait(&pair,
-                  ucp_tag_send_nbx(pair.eps[0], &counted, 1, TAG, &how)),
+        pair_wait(&pair, ucp_tag_send_nbx(pair.eps[0], &counted, 1, TAG, &how)),
         UCS_OK);
     memset(in, 0, sizeof(in));
     ck_assert_int_eq(

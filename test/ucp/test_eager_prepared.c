@@ -147,7 +147,7 @@ static void prepared__end_with_sends_under_way(const struct test_param *param)
 static void
 prepared__destroy_with_sends_under_way(const struct test_param *param)
 {
-    static struct told told;
+    static struct told  told;
     ucp_request_param_t how   = told_send_param(&told, 0);
     unsigned            count = 0;
     struct pair         pair;

@@ -355,8 +355,8 @@ static void ep__damaged_addresses(const struct test_param *param)
     size_t                    length;
 
     pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
-    ck_assert_int_eq(
-        ucp_worker_get_address(pair.workers[1], &address, &length), UCS_OK);
+    ck_assert_int_eq(ucp_worker_get_address(pair.workers[1], &address, &length),
+                     UCS_OK);
     params.address = address;
     for (size_t bit = 0; bit < 8 * length; ++bit) {
         ((uint8_t *)address)[bit / 8] ^= (uint8_t)(1 << (bit % 8));

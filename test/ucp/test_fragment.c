@@ -38,8 +38,8 @@ static void open_with_window(struct pair *pair, const struct test_param *param)
 }
 
 /* What is under way never exceeds the window, whoever is slow. */
-static void fragment__the_window_bounds_what_is_under_way(
-    const struct test_param *param)
+static void
+fragment__the_window_bounds_what_is_under_way(const struct test_param *param)
 {
     struct pair         pair;
     struct ucp_request *req;
@@ -100,11 +100,11 @@ static void fragment__any_window_works(const struct test_param *param)
 /* A grant that comes again, overlaps or jumps asks for nothing. */
 static void fragment__a_grant_comes_once(const struct test_param *param)
 {
-    struct pair         pair;
-    struct ucp_worker  *worker;
-    struct ucp_rndv    *rndv;
-    struct ucp_wire_ack ack;
-    void               *send, *receive;
+    struct pair              pair;
+    struct ucp_worker       *worker;
+    struct ucp_rndv         *rndv;
+    struct ucp_wire_ack      ack;
+    void                    *send, *receive;
     const struct ucp_extent *first;
 
     open_with_window(&pair, param);
@@ -117,11 +117,11 @@ static void fragment__a_grant_comes_once(const struct test_param *param)
         worker = pair.workers[0];
         first  = ucp_extents_first(&rndv->asked);
         ck_assert(first != NULL);
-        ack    = (struct ucp_wire_ack){
-               .sender_id   = ucp_request_of(send)->send.id,
-               .receiver_id = ucp_request_of(receive)->recv.id,
-               .offset      = (first == NULL) ? 0 : first->offset,
-               .length      = rndv->asked.bytes};
+        ack = (struct ucp_wire_ack){
+            .sender_id   = ucp_request_of(send)->send.id,
+            .receiver_id = ucp_request_of(receive)->recv.id,
+            .offset      = (first == NULL) ? 0 : first->offset,
+            .length      = rndv->asked.bytes};
         worker_settle(worker);
         inject_ack(worker, pair.eps[0], ack);
         ck_assert_uint_eq(worker->bad_ids, 1);
@@ -146,6 +146,5 @@ static const struct test_case fragment_cases[] = {
     {0},
 };
 
-const struct test_suite fragment_suite = {.name   = "fragment",
-                                          .cases  = fragment_cases,
-                                          .params = fragment_params};
+const struct test_suite fragment_suite = {
+    .name = "fragment", .cases = fragment_cases, .params = fragment_params};

@@ -122,8 +122,8 @@ static void store__chains_stay_short(const struct test_param *param)
         ucp_tag_match_store(&match, &stored[i], i << 20);
     }
     for (size_t i = 0; i < ((size_t)1 << (64 - match.exact.shift)); ++i) {
-        bucket = &match.exact.buckets[i];
-        length = ucs_list_count(bucket);
+        bucket  = &match.exact.buckets[i];
+        length  = ucs_list_count(bucket);
         longest = (length > longest) ? length : longest;
     }
     ck_assert_uint_le(longest, 16);
@@ -175,8 +175,8 @@ static uint64_t model_mask(void)
     static const uint64_t masks[] = {UINT64_MAX, UINT64_MAX, 0,    0xf,
                                      0xf0,       0xff,       0x30, 0xfff};
 
-    return (test_random_below(8) == 0) ? test_random() :
-                                         masks[test_random_below(8)];
+    return (test_random_below(8) == 0) ? test_random()
+                                       : masks[test_random_below(8)];
 }
 
 /* A receive is posted: it takes a stored message, or waits. */
@@ -200,15 +200,15 @@ static void model_post(struct ucp_tag_match *match, struct model_entry *posted,
     entry = model_free(posted);
     if (entry != NULL) {
         *entry = (struct model_entry){
-                .is_used = true, .age = age, .tag = tag, .mask = mask};
+            .is_used = true, .age = age, .tag = tag, .mask = mask};
         ucp_tag_match_expect(match, &entry->expected, tag, mask);
     }
 }
 
 /* A message arrives: it is taken by a receive, or waits. */
 static void model_arrive(struct ucp_tag_match *match,
-                         struct model_entry *posted,
-                         struct model_entry *stored, uint64_t age)
+                         struct model_entry *posted, struct model_entry *stored,
+                         uint64_t age)
 {
     uint64_t                 tag   = test_random_below(256);
     struct model_entry      *want  = model_oldest(posted, tag, UINT64_MAX);
@@ -225,7 +225,7 @@ static void model_arrive(struct ucp_tag_match *match,
     entry = model_free(stored);
     if (entry != NULL) {
         *entry = (struct model_entry){
-                .is_used = true, .age = age, .tag = tag, .mask = UINT64_MAX};
+            .is_used = true, .age = age, .tag = tag, .mask = UINT64_MAX};
         ucp_tag_match_store(match, &entry->unexpected, tag);
     }
 }
@@ -260,14 +260,14 @@ static void model__random_posts_and_arrivals(const struct test_param *param)
 }
 
 static const struct test_case match_cases[] = {
-        TEST(expect__oldest_of_all_masks_wins),
-        TEST(expect__more_masks_than_classes),
-        TEST(expect__empty_class_takes_a_new_mask),
-        TEST(find__arrival_order),
-        TEST(find__learns_the_sender_bits),
-        TEST(store__chains_stay_short),
-        TEST(model__random_posts_and_arrivals),
-        {0},
+    TEST(expect__oldest_of_all_masks_wins),
+    TEST(expect__more_masks_than_classes),
+    TEST(expect__empty_class_takes_a_new_mask),
+    TEST(find__arrival_order),
+    TEST(find__learns_the_sender_bits),
+    TEST(store__chains_stay_short),
+    TEST(model__random_posts_and_arrivals),
+    {0},
 };
 
 const struct test_suite match_suite = {.name = "match", .cases = match_cases};

@@ -263,7 +263,8 @@ static void map__is_found_by_operations(const struct test_param *param)
                      UCS_OK);
     ck_assert_ptr_eq(reg, mem->regs[0]);
     ucp_reg_put(reg);
-    ck_assert_uint_eq(ucs_counter_get(&context->regs.counts[UCP_REG_COUNT_MISSES]), 0);
+    ck_assert_uint_eq(
+        ucs_counter_get(&context->regs.counts[UCP_REG_COUNT_MISSES]), 0);
     unmap(mem);
 }
 

@@ -131,10 +131,9 @@ static void peer__failed_before_the_user_had_it(const struct test_param *param)
         ck_assert_int_eq(pair.error_count[1], 0);
         late = pair_connect(&pair, 1, UCP_ERR_HANDLING_MODE_PEER);
         ck_assert_int_eq(pair.error_count[1], 0);
-        ck_assert_int_eq(
-            UCS_PTR_RAW_STATUS(ucp_tag_send_nbx(late, out, 8, TAG,
-                                                &pair_no_param)),
-            UCS_ERR_CONNECTION_RESET);
+        ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_send_nbx(late, out, 8, TAG,
+                                                             &pair_no_param)),
+                         UCS_ERR_CONNECTION_RESET);
         ck_assert_int_eq(ucp_worker_arm(pair.workers[1]), UCS_ERR_BUSY);
         if (way == CLOSE) {
             ck_assert_int_eq(

@@ -76,6 +76,5 @@ static const struct test_case rdma_get_cases[] = {
     {0},
 };
 
-const struct test_suite rdma_get_suite = {.name   = "rdma_get",
-                                          .cases  = rdma_get_cases,
-                                          .params = rdma_params};
+const struct test_suite rdma_get_suite = {
+    .name = "rdma_get", .cases = rdma_get_cases, .params = rdma_params};

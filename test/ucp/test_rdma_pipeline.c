@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_rdma_pipeline.c - src/ucp/proto/rdma_pipeline.c, protocol 7: forced, counted, and
- * cut at each arrow. */
+/* test_rdma_pipeline.c - src/ucp/proto/rdma_pipeline.c, protocol 7: forced,
+ * counted, and cut at each arrow. */
 #include "ucp/rdma_check.h"
 
 #include "ucp/suites.h"
@@ -17,12 +17,14 @@ static void rdma_pipeline__carries_every_size(const struct test_param *param)
     rdma_check_sizes(&check, param);
 }
 
-static void rdma_pipeline__every_pair_of_datatypes(const struct test_param *param)
+static void
+rdma_pipeline__every_pair_of_datatypes(const struct test_param *param)
 {
     rdma_check_datatypes(&check, param);
 }
 
-static void rdma_pipeline__small_pieces_fall_back(const struct test_param *param)
+static void
+rdma_pipeline__small_pieces_fall_back(const struct test_param *param)
 {
     rdma_check_small_pieces(&check, param);
 }
@@ -77,5 +79,5 @@ static const struct test_case rdma_pipeline_cases[] = {
 };
 
 const struct test_suite rdma_pipeline_suite = {.name   = "rdma_pipeline",
-                                          .cases  = rdma_pipeline_cases,
-                                          .params = rdma_params};
+                                               .cases  = rdma_pipeline_cases,
+                                               .params = rdma_params};

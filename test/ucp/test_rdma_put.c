@@ -76,6 +76,5 @@ static const struct test_case rdma_put_cases[] = {
     {0},
 };
 
-const struct test_suite rdma_put_suite = {.name   = "rdma_put",
-                                          .cases  = rdma_put_cases,
-                                          .params = rdma_params};
+const struct test_suite rdma_put_suite = {
+    .name = "rdma_put", .cases = rdma_put_cases, .params = rdma_params};

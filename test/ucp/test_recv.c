@@ -10,8 +10,8 @@
 
 enum { ROOM = 100 };
 
-static uint8_t            data[2 * ROOM], buffer[ROOM];
-static struct ucp_worker  worker;
+static uint8_t           data[2 * ROOM], buffer[ROOM];
+static struct ucp_worker worker;
 /* In the pool's place: the word before it is read when it is put back. */
 static struct {
     uintptr_t          link;
@@ -95,8 +95,7 @@ static void recv__begin_says_truncated(const struct test_param *param)
 {
     (void)param;
     begin(10);
-    ck_assert_int_eq(ucp_tag_recv_begin(req, 7, 11),
-                     UCS_ERR_MESSAGE_TRUNCATED);
+    ck_assert_int_eq(ucp_tag_recv_begin(req, 7, 11), UCS_ERR_MESSAGE_TRUNCATED);
     req->recv.status = UCS_ERR_MESSAGE_TRUNCATED;
     ck_assert(ucp_tag_recv_piece(req, 0, data, 11)); /* passed over */
     ucp_tag_recv_end(req, req->recv.status);

@@ -27,11 +27,11 @@ static void open_pair(struct pair *pair)
  * keys that are none, are answered by asking for fragments. */
 static void rndv__odd_starts(const struct test_param *param)
 {
-    struct ucp_wire_rndv wire = {
-        .start = {.tag = TAG, .length = 100, .id = 9}, .head_length = 5};
-    uint8_t     bytes[UCP_WIRE_RNDV_BYTES + 4] = {0};
-    struct pair pair;
-    void       *receive;
+    struct ucp_wire_rndv wire = {.start = {.tag = TAG, .length = 100, .id = 9},
+                                 .head_length = 5};
+    uint8_t              bytes[UCP_WIRE_RNDV_BYTES + 4] = {0};
+    struct pair          pair;
+    void                *receive;
 
     (void)param;
     open_pair(&pair);
@@ -56,9 +56,9 @@ static void rndv__odd_starts(const struct test_param *param)
             ck_assert(UCS_PTR_IS_PTR(receive));
             ck_assert_int_eq(ucp_request_check_status(receive), UCS_INPROGRESS);
             ck_assert_uint_eq(ucp_request_of(receive)->recv.remaining, 90);
-            inject_abort(pair.workers[1], pair.eps[1],
-                         (struct ucp_wire_abort){.id     = 9,
-                                                 .status = UCS_ERR_CANCELED});
+            inject_abort(
+                pair.workers[1], pair.eps[1],
+                (struct ucp_wire_abort){.id = 9, .status = UCS_ERR_CANCELED});
             ck_assert_int_eq(pair_wait(&pair, receive), UCS_ERR_CANCELED);
         }
     }
@@ -67,8 +67,8 @@ static void rndv__odd_starts(const struct test_param *param)
 }
 
 /* A flush ends after a message that is matched, not after one that waits. */
-static void rndv__a_flush_waits_for_what_is_matched(
-    const struct test_param *param)
+static void
+rndv__a_flush_waits_for_what_is_matched(const struct test_param *param)
 {
     struct pair pair;
     void       *send, *receive, *flush;

@@ -53,8 +53,8 @@ static void select__cheapest_at_every_size(const struct test_param *param)
     (void)param;
     ck_assert_int_eq(ucp_select(protos, &query, &table), UCS_OK);
     for (size_t bytes = 0; bytes < 20000; ++bytes) {
-        const struct ucp_proto *got  = ucp_select_lookup(&table, bytes);
-        const struct ucp_proto *best = NULL;
+        const struct ucp_proto *got    = ucp_select_lookup(&table, bytes);
+        const struct ucp_proto *best   = NULL;
         double                  best_s = 1e9, got_s = 1e9;
 
         for (int i = 1; i < 4; ++i) {
@@ -62,8 +62,8 @@ static void select__cheapest_at_every_size(const struct test_param *param)
             double           cost;
 
             ck_assert(protos[i]->offer(&query, &offer) == UCS_OK);
-            cost = ucs_linear_cost(ucsi_piecewise_at(&offer.cost, bytes),
-                                   (double)bytes);
+            cost  = ucs_linear_cost(ucsi_piecewise_at(&offer.cost, bytes),
+                                    (double)bytes);
             got_s = (protos[i] == got) ? cost : got_s;
             if (cost < best_s) {
                 best_s = cost;
@@ -108,10 +108,10 @@ static void select__a_refusal_has_a_reason(const struct test_param *param)
 }
 
 static const struct test_case select_cases[] = {
-        TEST(select__cheapest_at_every_size),
-        TEST(select__reports_a_hole),
-        TEST(select__a_refusal_has_a_reason),
-        {0},
+    TEST(select__cheapest_at_every_size),
+    TEST(select__reports_a_hole),
+    TEST(select__a_refusal_has_a_reason),
+    {0},
 };
 
 const struct test_suite select_suite = {.name  = "select",

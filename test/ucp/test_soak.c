@@ -14,20 +14,20 @@ enum { SOAK_COUNT = 250, SOAK_TAG_COUNT = 4, SOAK_IOV_MAX = 24 };
 /* One end of one message.
  * data     the message's bytes, as the datatype's memory holds them */
 struct soak_end {
-    uint8_t *data;
-    size_t length;
+    uint8_t       *data;
+    size_t         length;
     ucp_datatype_t datatype;
-    ucp_dt_iov_t iov[SOAK_IOV_MAX];
-    const void *buffer;
-    size_t count;
-    void *request;
-    bool is_posted;
-    ucs_status_t status;
+    ucp_dt_iov_t   iov[SOAK_IOV_MAX];
+    const void    *buffer;
+    size_t         count;
+    void          *request;
+    bool           is_posted;
+    ucs_status_t   status;
 };
 
 struct soak_message {
-    ucp_tag_t tag;
-    bool is_sync;
+    ucp_tag_t       tag;
+    bool            is_sync;
     struct soak_end send;
     struct soak_end receive;
 };
@@ -72,7 +72,7 @@ static ucs_status_t inverted_unpack(void *state, size_t offset,
 
     ck_assert_uint_le(offset + length, end->length);
     for (size_t i = 0; i < length; ++i) {
-        end->data[offset + i] = (uint8_t)~((const uint8_t *)source)[i];
+        end->data[offset + i] = (uint8_t) ~((const uint8_t *)source)[i];
     }
     return UCS_OK;
 }
@@ -169,8 +169,8 @@ static void soak_init(struct soak_message *message, int index,
     for (size_t i = 0; i < length; ++i) {
         uint8_t byte = soak_byte(index, i);
 
-        message->send.data[i] = is_generic(&message->send) ? (uint8_t)~byte :
-                                                             byte;
+        message->send.data[i] =
+            is_generic(&message->send) ? (uint8_t)~byte : byte;
     }
 }
 
@@ -185,8 +185,8 @@ static void soak_check(struct soak_message *message, int index)
     }
     ck_assert_int_eq(receive->status, UCS_OK);
     for (size_t i = 0; i < message->send.length; ++i) {
-        uint8_t byte = is_generic(receive) ? (uint8_t)~receive->data[i] :
-                                             receive->data[i];
+        uint8_t byte =
+            is_generic(receive) ? (uint8_t)~receive->data[i] : receive->data[i];
 
         if (byte != soak_byte(index, i)) {
             ck_abort_msg("message %d of %zu bytes: byte %zu is 0x%02x, not "
@@ -199,29 +199,27 @@ static void soak_check(struct soak_message *message, int index)
 
 static void soak_send(struct pair *pair, struct soak_message *message)
 {
-    struct soak_end *end      = &message->send;
+    struct soak_end    *end   = &message->send;
     ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
                                  .datatype     = end->datatype};
 
-    end->request   = message->is_sync ?
-                         ucp_tag_send_sync_nbx(pair->eps[0], end->buffer,
-                                               end->count, message->tag,
-                                               &param) :
-                         ucp_tag_send_nbx(pair->eps[0], end->buffer,
-                                          end->count, message->tag, &param);
+    end->request   = message->is_sync
+                         ? ucp_tag_send_sync_nbx(pair->eps[0], end->buffer,
+                                                 end->count, message->tag, &param)
+                         : ucp_tag_send_nbx(pair->eps[0], end->buffer, end->count,
+                                            message->tag, &param);
     end->is_posted = true;
 }
 
 static void soak_receive(struct pair *pair, struct soak_message *message)
 {
-    struct soak_end *end      = &message->receive;
+    struct soak_end    *end   = &message->receive;
     ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
                                  .datatype     = end->datatype};
 
-    end->request   = ucp_tag_recv_nbx(pair->workers[1],
-                                      (void *)(uintptr_t)end->buffer,
-                                      end->count, message->tag, UINT64_MAX,
-                                      &param);
+    end->request =
+        ucp_tag_recv_nbx(pair->workers[1], (void *)(uintptr_t)end->buffer,
+                         end->count, message->tag, UINT64_MAX, &param);
     end->is_posted = true;
 }
 
@@ -246,9 +244,9 @@ static bool soak_poll(struct soak_end *end)
 static void soak__every_byte_arrives(const struct test_param *param)
 {
     struct soak_message *messages = calloc(SOAK_COUNT, sizeof(*messages));
-    int sent = 0, posted = 0, done = 0;
-    ucp_datatype_t generic;
-    struct pair pair;
+    int                  sent = 0, posted = 0, done = 0;
+    ucp_datatype_t       generic;
+    struct pair          pair;
 
     ck_assert_ptr_nonnull(messages);
     pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
@@ -292,6 +290,5 @@ static const struct test_case soak_cases[] = {
     {0},
 };
 
-const struct test_suite soak_suite = {.name   = "soak",
-                                      .cases  = soak_cases,
-                                      .params = pair_protocols};
+const struct test_suite soak_suite = {
+    .name = "soak", .cases = soak_cases, .params = pair_protocols};

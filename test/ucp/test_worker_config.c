@@ -15,10 +15,10 @@ static void worker_config__is_shared(const struct test_param *param)
     pair_open_setup(&pair, param->value, 0, UCP_ERR_HANDLING_MODE_PEER);
     other = pair_connect(&pair, 0, UCP_ERR_HANDLING_MODE_PEER);
     ck_assert_ptr_eq(other->config, pair.eps[0]->config);
-    ck_assert_ptr_eq(
-        ucp_worker_ep_config(pair.workers[0],
-                             &other->config->lanes[0].iface_index, 1),
-        other->config);
+    ck_assert_ptr_eq(ucp_worker_ep_config(pair.workers[0],
+                                          &other->config->lanes[0].iface_index,
+                                          1),
+                     other->config);
     ck_assert_ptr_null(ucp_ep_close_nbx(other, &pair_force_param));
     pair_close(&pair);
 }
@@ -51,7 +51,7 @@ static void worker_config__covers_every_size(const struct test_param *param)
  * there, and messages around the threshold arrive. */
 static void worker_config__any_threshold(const struct test_param *param)
 {
-    static const char *const rndv[]  = {"0",  "1",  "500", "8k",
+    static const char *const rndv[]  = {"0",  "1",   "500", "8k",
                                         "9k", "64k", "1m",  "inf"};
     static const char *const zcopy[] = {"0", "1", "500", "20k", "inf"};
     static uint8_t           out[70000], in[70000];
@@ -116,10 +116,10 @@ static const struct test_case worker_threshold_cases[] = {
     {0},
 };
 
-const struct test_suite worker_threshold_suite = {
-    .name   = "worker_threshold",
-    .cases  = worker_threshold_cases,
-    .params = pair_transports};
+const struct test_suite worker_threshold_suite = {.name = "worker_threshold",
+                                                  .cases =
+                                                      worker_threshold_cases,
+                                                  .params = pair_transports};
 
 const struct test_suite worker_config_suite = {.name   = "worker_config",
                                                .cases  = worker_config_cases,

@@ -17,8 +17,7 @@ static inline void run_random_model(void (*model)(const uint8_t *, size_t),
     size_t         size, i;
 
     while (input_count-- > 0) {
-        size = (size_t)test_random_below(sizeof(input)) >>
-               test_random_below(6);
+        size = (size_t)test_random_below(sizeof(input)) >> test_random_below(6);
         for (i = 0; i < size; ++i) {
             input[i] = (uint8_t)test_random();
         }

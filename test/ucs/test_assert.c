@@ -55,8 +55,8 @@ static int run_child(void (*fn)(void), char *text, size_t size)
         _exit(0);
     }
     (void)close(pipe_fds[1]);
-    while ((got = read(pipe_fds[0], text + length,
-                       size - 1 - (size_t)length)) > 0) {
+    while ((got = read(pipe_fds[0], text + length, size - 1 - (size_t)length)) >
+           0) {
         length += got;
     }
     text[length] = '\0';

@@ -162,17 +162,16 @@ static void random__like_index_arithmetic(const struct test_param *param)
     run_random_model(model_bytes, 2000);
 }
 
-static const struct test_case cases[] = {
-        TEST(get__little_endian_unaligned),
-        TEST(put__is_undone_by_get),
-        TEST(reader__reads_all_kinds),
-        TEST(reader__failure_stays),
-        TEST(reader__nothing_to_read),
-        TEST(reader__absurd_length),
-        TEST(writer__does_not_fit),
-        TEST(writer__counts_without_memory),
-        TEST(writer__reserve_is_filled_later),
-        TEST(random__like_index_arithmetic),
-        {0}};
+static const struct test_case cases[] = {TEST(get__little_endian_unaligned),
+                                         TEST(put__is_undone_by_get),
+                                         TEST(reader__reads_all_kinds),
+                                         TEST(reader__failure_stays),
+                                         TEST(reader__nothing_to_read),
+                                         TEST(reader__absurd_length),
+                                         TEST(writer__does_not_fit),
+                                         TEST(writer__counts_without_memory),
+                                         TEST(writer__reserve_is_filled_later),
+                                         TEST(random__like_index_arithmetic),
+                                         {0}};
 
 const struct test_suite bytes_suite = {"bytes", cases, NULL, NULL, NULL};

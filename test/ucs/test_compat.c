@@ -37,7 +37,7 @@ static void objects__log_level_follows(const struct test_param *param)
 
 struct seen {
     ucs_log_level_t level;
-    char text[64];
+    char            text[64];
 };
 
 static void see(void *arg, ucs_log_level_t level, const char *file,
@@ -53,7 +53,7 @@ static void see(void *arg, ucs_log_level_t level, const char *file,
 
 static void log__dispatch_prints(const struct test_param *param)
 {
-    struct seen seen                     = {0};
+    struct seen                  seen    = {0};
     const struct ucs_log_handler handler = {see, &seen};
 
     (void)param;
@@ -68,7 +68,7 @@ static void log__dispatch_prints(const struct test_param *param)
 static void string_buffer__grows(const struct test_param *param)
 {
     ucs_string_buffer_t string = {0};
-    int i;
+    int                 i;
 
     (void)param;
     ck_assert_str_eq(ucs_string_buffer_cstr(&string), "");
@@ -83,9 +83,9 @@ static void string_buffer__grows(const struct test_param *param)
 
 static void string_buffer__fixed_is_cut(const struct test_param *param)
 {
-    char bytes[9]              = "xxxxxxxx";
-    ucs_string_buffer_t string = {bytes, 0, 8 | UCS_COMPAT_STRING_FIXED};
-    ucs_string_buffer_t none   = {bytes, 0, UCS_COMPAT_STRING_FIXED};
+    char                bytes[9] = "xxxxxxxx";
+    ucs_string_buffer_t string   = {bytes, 0, 8 | UCS_COMPAT_STRING_FIXED};
+    ucs_string_buffer_t none     = {bytes, 0, UCS_COMPAT_STRING_FIXED};
 
     (void)param;
     ucs_string_buffer_appendf(&none, "text");
@@ -134,7 +134,7 @@ static void strings__stay_inside(const struct test_param *param)
 static void strings__memunits(const struct test_param *param)
 {
     static const struct {
-        size_t value;
+        size_t      value;
         const char *text;
     } rows[] = {
         {0, "0"},
@@ -147,7 +147,7 @@ static void strings__memunits(const struct test_param *param)
         {SIZE_MAX - 1, "auto"},
         {SIZE_MAX - 2, "18446744073709551613"},
     };
-    char text[32];
+    char   text[32];
     size_t i;
 
     (void)param;
@@ -171,9 +171,9 @@ static void strings__find_in_list(const struct test_param *param)
 static void sockets__addresses(const struct test_param *param)
 {
     struct sockaddr_storage storage = {0};
-    struct sockaddr *address        = (struct sockaddr *)(void *)&storage;
-    char text[64];
-    uint16_t port = 0;
+    struct sockaddr        *address = (struct sockaddr *)(void *)&storage;
+    char                    text[64];
+    uint16_t                port = 0;
 
     (void)param;
     ck_assert_int_eq(ucs_sock_ipstr_to_sockaddr("10.1.2.3", &storage), UCS_OK);

@@ -37,9 +37,8 @@ static void copy__nothing_from_nowhere(const struct test_param *param)
     ucs_copy_small(NULL, NULL, 0);
 }
 
-static const struct test_case cases[] = {
-        TEST(copy__every_length_and_alignment),
-        TEST(copy__nothing_from_nowhere),
-        {0}};
+static const struct test_case cases[] = {TEST(copy__every_length_and_alignment),
+                                         TEST(copy__nothing_from_nowhere),
+                                         {0}};
 
 const struct test_suite copy_suite = {"copy", cases, NULL, NULL, NULL};

@@ -118,8 +118,8 @@ static void seed__changes_the_order(const struct test_param *param)
         ck_assert_int_eq(ucsi_hash_put(&other, key, &objects[0]), UCS_OK);
     }
     while (ucsi_hash_next(&hash, &cursor, &key) != NULL) {
-        ck_assert_ptr_nonnull(ucsi_hash_next(&other, &other_cursor,
-                                             &other_key));
+        ck_assert_ptr_nonnull(
+            ucsi_hash_next(&other, &other_cursor, &other_key));
         differ_count += (key != other_key);
     }
     ck_assert_uint_gt(differ_count, 400);

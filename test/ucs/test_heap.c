@@ -31,7 +31,7 @@ static void empty__has_no_min(const struct test_param *param)
 
 static void pop__smallest_first(const struct test_param *param)
 {
-    static const uint64_t keys[] = {5, UINT64_MAX, 0, 7, 1};
+    static const uint64_t keys[]  = {5, UINT64_MAX, 0, 7, 1};
     static const int      order[] = {2, 4, 0, 3, 1};
     size_t                i;
 
@@ -57,9 +57,9 @@ static void pop__equal_keys_in_order(const struct test_param *param)
         ucs_heap_push(&heap, &nodes[i], (uint64_t)i % 3);
     }
     for (i = 0; i < NODE_COUNT; ++i) {
-        int expected = (i < 334) ? 3 * i
-                                 : ((i < 667) ? 3 * (i - 334) + 1
-                                              : 3 * (i - 667) + 2);
+        int expected =
+            (i < 334) ? 3 * i
+                      : ((i < 667) ? 3 * (i - 334) + 1 : 3 * (i - 667) + 2);
 
         ck_assert_ptr_eq(ucs_heap_pop(&heap), &nodes[expected]);
     }
@@ -94,11 +94,9 @@ static void random__like_a_search(const struct test_param *param)
     run_random_model(model_heap, 1000);
 }
 
-static const struct test_case cases[] = {TEST(empty__has_no_min),
-                                         TEST(pop__smallest_first),
-                                         TEST(pop__equal_keys_in_order),
-                                         TEST(remove__first_last_inner),
-                                         TEST(random__like_a_search),
-                                         {0}};
+static const struct test_case cases[] = {
+    TEST(empty__has_no_min),        TEST(pop__smallest_first),
+    TEST(pop__equal_keys_in_order), TEST(remove__first_last_inner),
+    TEST(random__like_a_search),    {0}};
 
 const struct test_suite heap_suite = {"heap", cases, NULL, setup, NULL};

@@ -22,9 +22,9 @@ static void evict(struct ucs_hotel *self, uint32_t room, void *guest,
     ++*(int *)guest;
     evicted[evicted_count++] = (int)((int *)guest - guests);
     if (again_ns > 0) {
-        ck_assert_uint_ne(ucsi_hotel_checkin(&hotel, guest, now_ns,
-                                             again_ns - 1),
-                          UCS_HOTEL_NO_ROOM);
+        ck_assert_uint_ne(
+            ucsi_hotel_checkin(&hotel, guest, now_ns, again_ns - 1),
+            UCS_HOTEL_NO_ROOM);
     }
 }
 
@@ -101,8 +101,7 @@ static void checkin__until_full(const struct test_param *param)
     ck_assert_uint_eq(ucs_hotel_guest_count(&hotel), ROOM_COUNT);
     ck_assert_uint_eq(ucsi_hotel_checkin(&hotel, &guests[0], 1000000, 1),
                       UCS_HOTEL_NO_ROOM);
-    ck_assert_ptr_eq(ucsi_hotel_checkout(&hotel, 3),
-                     &guests[3]);
+    ck_assert_ptr_eq(ucsi_hotel_checkout(&hotel, 3), &guests[3]);
     ck_assert_uint_eq(checkin(3, 1000000, 5000), 3);
 }
 
@@ -123,9 +122,9 @@ static void checkout__is_not_evicted(const struct test_param *param)
 static void evict__in_time_at_all_levels(const struct test_param *param)
 {
     static const uint64_t ticks[] = {
-            1,     2,     62,      63,      64,      65,       127,
-            128,   4095,  4096,    4097,    262143,  262144,   262145,
-            1 << 23, 16777215, 16777216, 16777217, 1ull << 30, 1ull << 34};
+        1,       2,        62,       63,       64,         65,        127,
+        128,     4095,     4096,     4097,     262143,     262144,    262145,
+        1 << 23, 16777215, 16777216, 16777217, 1ull << 30, 1ull << 34};
     uint64_t now_ns = params.now_ns;
     uint64_t stay_ns;
     size_t   i;
@@ -232,17 +231,17 @@ static void random__like_a_list(const struct test_param *param)
 }
 
 static const struct test_case cases[] = {
-        TEST(init__refuses_bad_params),
-        TEST(empty__has_no_deadline),
-        TEST(checkin__until_full),
-        TEST(checkout__is_not_evicted),
-        TEST(evict__in_time_at_all_levels),
-        TEST(evict__in_order_of_end),
-        TEST(evict__same_tick_in_order_of_checkin),
-        TEST(evict__guest_comes_back),
-        TEST(run__time_does_not_go_back),
-        TEST(checkin__for_ever),
-        TEST(random__like_a_list),
-        {0}};
+    TEST(init__refuses_bad_params),
+    TEST(empty__has_no_deadline),
+    TEST(checkin__until_full),
+    TEST(checkout__is_not_evicted),
+    TEST(evict__in_time_at_all_levels),
+    TEST(evict__in_order_of_end),
+    TEST(evict__same_tick_in_order_of_checkin),
+    TEST(evict__guest_comes_back),
+    TEST(run__time_does_not_go_back),
+    TEST(checkin__for_ever),
+    TEST(random__like_a_list),
+    {0}};
 
 const struct test_suite hotel_suite = {"hotel", cases, NULL, setup, teardown};

@@ -16,9 +16,8 @@ static void envelope(const struct ucs_piecewise *first,
     const struct ucs_piecewise *functions[3] = {first, second, third};
 
     row_count = ROW_COUNT;
-    ck_assert_int_eq(ucsi_piecewise_envelope(functions,
-                                             (third != NULL) ? 3 : 2, rows,
-                                             &row_count),
+    ck_assert_int_eq(ucsi_piecewise_envelope(functions, (third != NULL) ? 3 : 2,
+                                             rows, &row_count),
                      UCS_OK);
 }
 
@@ -31,42 +30,42 @@ static void expect_row(unsigned row, size_t size_bytes_max, unsigned index)
 
 static void linear__cost_add_scale(const struct test_param *param)
 {
-    struct ucs_linear line = ucs_linear_add(ucs_linear(1, 0.5),
-                                            ucs_linear(2, 0.25));
+    struct ucs_linear line =
+        ucs_linear_add(ucs_linear(1, 0.5), ucs_linear(2, 0.25));
 
     (void)param;
     ck_assert_double_eq(ucs_linear_cost(line, 0), 3);
     ck_assert_double_eq(ucs_linear_cost(line, 4), 6);
     ck_assert_double_eq(ucs_linear_cost(ucs_linear_scale(line, 2), 4), 12);
-    ck_assert_double_infinite(ucs_linear_cost(
-            ucs_linear_add(line, UCS_LINEAR_NEVER), 4));
+    ck_assert_double_infinite(
+        ucs_linear_cost(ucs_linear_add(line, UCS_LINEAR_NEVER), 4));
 }
 
 static void crossing__table(const struct test_param *param)
 {
     (void)param;
-    ck_assert_double_eq(ucsi_linear_crossing(ucs_linear(0, 2),
-                                             ucs_linear(10, 1)), 10);
-    ck_assert_double_eq(ucsi_linear_crossing(ucs_linear(10, 1),
-                                             ucs_linear(0, 2)), 10);
-    ck_assert_double_eq(ucsi_linear_crossing(ucs_linear(5, 1),
-                                             ucs_linear(5, 2)), 0);
-    ck_assert_double_infinite(ucsi_linear_crossing(ucs_linear(0, 1),
-                                                   ucs_linear(10, 2)));
-    ck_assert_double_infinite(ucsi_linear_crossing(ucs_linear(0, 1),
-                                                   ucs_linear(10, 1)));
-    ck_assert_double_infinite(ucsi_linear_crossing(ucs_linear(0, 1),
-                                                   ucs_linear(0, 1)));
-    ck_assert_double_infinite(ucsi_linear_crossing(ucs_linear(0, 1),
-                                                   UCS_LINEAR_NEVER));
+    ck_assert_double_eq(
+        ucsi_linear_crossing(ucs_linear(0, 2), ucs_linear(10, 1)), 10);
+    ck_assert_double_eq(
+        ucsi_linear_crossing(ucs_linear(10, 1), ucs_linear(0, 2)), 10);
+    ck_assert_double_eq(
+        ucsi_linear_crossing(ucs_linear(5, 1), ucs_linear(5, 2)), 0);
+    ck_assert_double_infinite(
+        ucsi_linear_crossing(ucs_linear(0, 1), ucs_linear(10, 2)));
+    ck_assert_double_infinite(
+        ucsi_linear_crossing(ucs_linear(0, 1), ucs_linear(10, 1)));
+    ck_assert_double_infinite(
+        ucsi_linear_crossing(ucs_linear(0, 1), ucs_linear(0, 1)));
+    ck_assert_double_infinite(
+        ucsi_linear_crossing(ucs_linear(0, 1), UCS_LINEAR_NEVER));
 }
 
 static void set(struct ucs_piecewise *function, size_t first, size_t last,
                 double base_s)
 {
-    ck_assert_int_eq(ucsi_piecewise_set(function, first, last,
-                                        ucs_linear(base_s, 0)),
-                     UCS_OK);
+    ck_assert_int_eq(
+        ucsi_piecewise_set(function, first, last, ucs_linear(base_s, 0)),
+        UCS_OK);
 }
 
 static void set__splits_and_joins(const struct test_param *param)
@@ -106,9 +105,9 @@ static void set__errors_change_nothing(const struct test_param *param)
         set(&function, i, i, 10.0 + (double)i);
     }
     ck_assert_uint_eq(function.count, UCS_PIECEWISE_COUNT_MAX);
-    ck_assert_int_eq(ucsi_piecewise_set(&function, 1000, 1000,
-                                        UCS_LINEAR_NEVER),
-                     UCS_ERR_EXCEEDS_LIMIT);
+    ck_assert_int_eq(
+        ucsi_piecewise_set(&function, 1000, 1000, UCS_LINEAR_NEVER),
+        UCS_ERR_EXCEEDS_LIMIT);
     ck_assert_uint_eq(function.count, UCS_PIECEWISE_COUNT_MAX);
     ck_assert_double_eq(ucsi_piecewise_at(&function, 1000).base_s, 1);
 }
@@ -228,15 +227,13 @@ static void random_function(struct ucs_piecewise *function)
         first = random_size();
         last  = random_size();
         ck_assert_int_eq(
-                ucsi_piecewise_set(function, ucs_min(first, last),
-                                   ucs_max(first, last),
-                                   (test_random_below(4) == 0)
-                                           ? UCS_LINEAR_NEVER
-                                           : ucs_linear(1e-7 * (double)
-                                                        test_random_below(500),
-                                                        1e-11 * (double)
-                                                        test_random_below(900))),
-                UCS_OK);
+            ucsi_piecewise_set(
+                function, ucs_min(first, last), ucs_max(first, last),
+                (test_random_below(4) == 0)
+                    ? UCS_LINEAR_NEVER
+                    : ucs_linear(1e-7 * (double)test_random_below(500),
+                                 1e-11 * (double)test_random_below(900))),
+            UCS_OK);
     }
 }
 
@@ -286,9 +283,8 @@ static void envelope__random_like_a_minimum(const struct test_param *param)
             pointers[i] = &functions[i];
         }
         row_count = ROW_COUNT;
-        ck_assert_int_eq(ucsi_piecewise_envelope(pointers, count, rows,
-                                                 &row_count),
-                         UCS_OK);
+        ck_assert_int_eq(
+            ucsi_piecewise_envelope(pointers, count, rows, &row_count), UCS_OK);
         ck_assert_uint_eq(rows[row_count - 1].size_bytes_max, SIZE_MAX);
         for (i = 0; i < row_count; ++i) { /* both sides of each edge */
             check_at(functions, count, rows[i].size_bytes_max);
@@ -304,17 +300,16 @@ static void envelope__random_like_a_minimum(const struct test_param *param)
     }
 }
 
-static const struct test_case cases[] = {
-        TEST(linear__cost_add_scale),
-        TEST(crossing__table),
-        TEST(set__splits_and_joins),
-        TEST(set__errors_change_nothing),
-        TEST(set__random_like_an_array),
-        TEST(envelope__two_lines),
-        TEST(envelope__never_best_is_no_row),
-        TEST(envelope__limited_ranges),
-        TEST(envelope__too_many_rows),
-        TEST(envelope__random_like_a_minimum),
-        {0}};
+static const struct test_case cases[] = {TEST(linear__cost_add_scale),
+                                         TEST(crossing__table),
+                                         TEST(set__splits_and_joins),
+                                         TEST(set__errors_change_nothing),
+                                         TEST(set__random_like_an_array),
+                                         TEST(envelope__two_lines),
+                                         TEST(envelope__never_best_is_no_row),
+                                         TEST(envelope__limited_ranges),
+                                         TEST(envelope__too_many_rows),
+                                         TEST(envelope__random_like_a_minimum),
+                                         {0}};
 
 const struct test_suite linear_suite = {"linear", cases, NULL, NULL, NULL};

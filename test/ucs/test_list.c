@@ -34,7 +34,7 @@ static void expect(const struct ucs_list *list, const int *numbers, int count)
     struct item           *item;
     int                    i = 0;
 
-    ucs_list_for_each(item, list, link) {
+    ucs_list_for_each (item, list, link) {
         ck_assert_int_lt(i, count);
         ck_assert_int_eq(item->number, numbers[i]);
         ++i;
@@ -49,8 +49,8 @@ static void expect(const struct ucs_list *list, const int *numbers, int count)
     ck_assert_int_eq(i, 0);
 }
 
-#define EXPECT(_list, ...)                                           \
-    expect(_list, (const int[]){__VA_ARGS__},                        \
+#define EXPECT(_list, ...)                                                     \
+    expect(_list, (const int[]){__VA_ARGS__},                                  \
            (int)UCS_ARRAY_COUNT(((const int[]){__VA_ARGS__})))
 
 static void init__is_empty(const struct test_param *param)
@@ -146,14 +146,14 @@ static void for_each_safe__may_free(const struct test_param *param)
         item->number = i;
         ucs_list_add_tail(&head, &item->link);
     }
-    ucs_list_for_each_safe(item, next, &head, link) {
+    ucs_list_for_each_safe (item, next, &head, link) {
         if (item->number % 2 == 0) {
             ucs_list_remove(&item->link);
             free(item);
         }
     }
     EXPECT(&head, 1, 3, 5);
-    ucs_list_for_each_safe(item, next, &head, link) {
+    ucs_list_for_each_safe (item, next, &head, link) {
         ucs_list_remove(&item->link);
         free(item);
         ++count;
@@ -196,15 +196,14 @@ static void random__like_an_array(const struct test_param *param)
     }
 }
 
-static const struct test_case cases[] = {
-        TEST(init__is_empty),
-        TEST(add__at_both_ends_and_between),
-        TEST(access__first_last_next),
-        TEST(remove__any_place),
-        TEST(remove__link_of_no_list),
-        TEST(splice_tail__moves_all),
-        TEST(for_each_safe__may_free),
-        TEST(random__like_an_array),
-        {0}};
+static const struct test_case cases[] = {TEST(init__is_empty),
+                                         TEST(add__at_both_ends_and_between),
+                                         TEST(access__first_last_next),
+                                         TEST(remove__any_place),
+                                         TEST(remove__link_of_no_list),
+                                         TEST(splice_tail__moves_all),
+                                         TEST(for_each_safe__may_free),
+                                         TEST(random__like_an_array),
+                                         {0}};
 
 const struct test_suite list_suite = {"list", cases, NULL, setup, NULL};

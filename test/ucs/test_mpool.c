@@ -38,14 +38,14 @@ static void start(const struct ucs_mpool_params *params)
 static void init__refuses_bad_params(const struct test_param *param)
 {
     static const struct ucs_mpool_params bad[] = {
-            {.element_bytes = 0},
-            {.element_bytes = SIZE_MAX},
-            {.element_bytes = 8, .align_bytes = 4},
-            {.element_bytes = 8, .align_bytes = 24},
-            {.element_bytes = 8, .align_bytes = SIZE_MAX},
-            {.element_bytes = 8, .align_offset_bytes = 4},
-            {.element_bytes = 8, .align_offset_bytes = 16},
-            {.element_bytes = 8, .element_count_max = UINT32_MAX},
+        {.element_bytes = 0},
+        {.element_bytes = SIZE_MAX},
+        {.element_bytes = 8, .align_bytes = 4},
+        {.element_bytes = 8, .align_bytes = 24},
+        {.element_bytes = 8, .align_bytes = SIZE_MAX},
+        {.element_bytes = 8, .align_offset_bytes = 4},
+        {.element_bytes = 8, .align_offset_bytes = 16},
+        {.element_bytes = 8, .element_count_max = UINT32_MAX},
     };
     size_t i;
 
@@ -137,11 +137,10 @@ static void get__bytes_survive_put(const struct test_param *param)
 
 static void get__null_at_the_limit(const struct test_param *param)
 {
-    struct ucs_mpool_params params = {.element_bytes     = 16,
-                                      .chunk_count       = 4,
-                                      .element_count_max = 10};
-    void                   *elements[10];
-    int                     i;
+    struct ucs_mpool_params params = {
+        .element_bytes = 16, .chunk_count = 4, .element_count_max = 10};
+    void *elements[10];
+    int   i;
 
     (void)param;
     start(&params);
@@ -201,8 +200,8 @@ static void element_init__once_for_each(const struct test_param *param)
 
 static void grow__doubles_within_bounds(const struct test_param *param)
 {
-    struct ucs_mpool_params params = {.element_bytes = 1 << 20,
-                                      .chunk_count   = 1};
+    struct ucs_mpool_params params   = {.element_bytes = 1 << 20,
+                                        .chunk_count   = 1};
     static const unsigned   counts[] = {1, 2, 4, 7, 10};
     size_t                  i;
 
@@ -219,10 +218,9 @@ static void grow__doubles_within_bounds(const struct test_param *param)
 
 static void reserve__then_no_memory_is_needed(const struct test_param *param)
 {
-    struct ucs_mpool_params params = {.element_bytes     = 100,
-                                      .chunk_count       = 4,
-                                      .element_count_max = 1000};
-    unsigned                i;
+    struct ucs_mpool_params params = {
+        .element_bytes = 100, .chunk_count = 4, .element_count_max = 1000};
+    unsigned i;
 
     (void)param;
     start(&params);
@@ -258,8 +256,8 @@ static ucs_status_t map_chunk(struct ucs_mpool *owner, size_t size_bytes,
 {
     (void)owner;
     chunk->size_bytes = ucs_align_up(size_bytes, 4096);
-    chunk->memory = mmap(NULL, chunk->size_bytes, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    chunk->memory     = mmap(NULL, chunk->size_bytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(chunk->memory, MAP_FAILED);
     chunk_memory = chunk->memory;
     return UCS_OK;
@@ -274,11 +272,10 @@ static void unmap_chunk(struct ucs_mpool *owner, struct ucs_mpool_chunk *chunk)
 
 static void chunk__is_touched_on_first_use(const struct test_param *param)
 {
-    static const struct ucs_mpool_chunk_ops ops = {map_chunk, unmap_chunk};
-    struct ucs_mpool_params params = {.element_bytes = 4096 - 8,
-                                      .chunk_count   = 100,
-                                      .chunk_ops     = &ops};
-    unsigned                before;
+    static const struct ucs_mpool_chunk_ops ops    = {map_chunk, unmap_chunk};
+    struct ucs_mpool_params                 params = {
+                        .element_bytes = 4096 - 8, .chunk_count = 100, .chunk_ops = &ops};
+    unsigned before;
 
     (void)param;
     start(&params);
@@ -389,21 +386,21 @@ static void random__like_what_was_written(const struct test_param *param)
 }
 
 static const struct test_case cases[] = {
-        TEST(init__refuses_bad_params),
-        TEST(init__copies_the_name),
-        TEST(get__aligned_where_asked),
-        TEST(get__last_put_comes_first),
-        TEST(get__bytes_survive_put),
-        TEST(get__null_at_the_limit),
-        TEST(get__null_without_memory),
-        TEST(element_init__once_for_each),
-        TEST(grow__doubles_within_bounds),
-        TEST(reserve__then_no_memory_is_needed),
-        TEST(chunk__is_touched_on_first_use),
-        TEST(cleanup__reports_leaks),
-        TEST(put__twice_is_caught),
-        TEST(put__free_element_is_poisoned),
-        TEST(random__like_what_was_written),
-        {0}};
+    TEST(init__refuses_bad_params),
+    TEST(init__copies_the_name),
+    TEST(get__aligned_where_asked),
+    TEST(get__last_put_comes_first),
+    TEST(get__bytes_survive_put),
+    TEST(get__null_at_the_limit),
+    TEST(get__null_without_memory),
+    TEST(element_init__once_for_each),
+    TEST(grow__doubles_within_bounds),
+    TEST(reserve__then_no_memory_is_needed),
+    TEST(chunk__is_touched_on_first_use),
+    TEST(cleanup__reports_leaks),
+    TEST(put__twice_is_caught),
+    TEST(put__free_element_is_poisoned),
+    TEST(random__like_what_was_written),
+    {0}};
 
 const struct test_suite mpool_suite = {"mpool", cases, NULL, NULL, NULL};

@@ -46,8 +46,8 @@ static void expect(const int *numbers, int count)
     ck_assert_ptr_null(ucs_queue_pull(&queue));
 }
 
-#define EXPECT(...)                           \
-    expect((const int[]){__VA_ARGS__},        \
+#define EXPECT(...)                                                            \
+    expect((const int[]){__VA_ARGS__},                                         \
            (int)UCS_ARRAY_COUNT(((const int[]){__VA_ARGS__})))
 
 static void fill(struct ucs_queue *target, int first, int last)
@@ -104,11 +104,11 @@ static void for_each__visits_all(const struct test_param *param)
     int          next = 0;
 
     (void)param;
-    ucs_queue_for_each(item, &queue, link) {
+    ucs_queue_for_each (item, &queue, link) {
         ck_abort_msg("the queue is empty");
     }
     fill(&queue, 0, 5);
-    ucs_queue_for_each(item, &queue, link) {
+    ucs_queue_for_each (item, &queue, link) {
         ck_assert_int_eq(item->number, next++);
     }
     ck_assert_int_eq(next, 6);
@@ -128,7 +128,7 @@ static void for_each_safe__removes_any(const struct test_param *param)
         fill(&queue, 0, 3);
         next  = 0;
         count = 0;
-        ucs_queue_for_each_safe(item, position, &queue, link) {
+        ucs_queue_for_each_safe (item, position, &queue, link) {
             ck_assert_int_eq(item->number, next++);
             if (set & (1 << item->number)) {
                 ucs_queue_remove_at(&queue, position);
@@ -165,7 +165,7 @@ static void for_each_safe__may_free(const struct test_param *param)
         ck_assert_ptr_nonnull(item);
         ucs_queue_push(&queue, &item->link);
     }
-    ucs_queue_for_each_safe(item, position, &queue, link) {
+    ucs_queue_for_each_safe (item, position, &queue, link) {
         ucs_queue_remove_at(&queue, position);
         item_free(item);
     }
@@ -225,7 +225,7 @@ static void random__like_an_array(const struct test_param *param)
             model_push(&model, spare[ITEM_COUNT - 1 - model.count],
                        choice == 0);
         } else if (model.count > 0) {
-            i = model_pull(&model);
+            i                                   = model_pull(&model);
             spare[ITEM_COUNT - 1 - model.count] = i;
         }
     }
@@ -233,13 +233,9 @@ static void random__like_an_array(const struct test_param *param)
 }
 
 static const struct test_case cases[] = {
-        TEST(pull__first_in_first_out),
-        TEST(push_head__is_next),
-        TEST(splice__moves_all),
-        TEST(for_each__visits_all),
-        TEST(for_each_safe__removes_any),
-        TEST(for_each_safe__may_free),
-        TEST(random__like_an_array),
-        {0}};
+    TEST(pull__first_in_first_out),   TEST(push_head__is_next),
+    TEST(splice__moves_all),          TEST(for_each__visits_all),
+    TEST(for_each_safe__removes_any), TEST(for_each_safe__may_free),
+    TEST(random__like_an_array),      {0}};
 
 const struct test_suite queue_suite = {"queue", cases, NULL, setup, NULL};

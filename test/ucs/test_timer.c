@@ -233,16 +233,16 @@ static void random__like_a_search(const struct test_param *param)
 }
 
 static const struct test_case cases[] = {
-        TEST(run__not_before_deadline),
-        TEST(run__in_order_of_deadline_then_start),
-        TEST(start__moves_a_started_one),
-        TEST(start__never),
-        TEST(stop__is_harmless_twice),
-        TEST(callback__restarts_itself),
-        TEST(callback__stops_and_starts_others),
-        TEST(callback__frees_the_timer),
-        TEST(cleanup__stops_all),
-        TEST(random__like_a_search),
-        {0}};
+    TEST(run__not_before_deadline),
+    TEST(run__in_order_of_deadline_then_start),
+    TEST(start__moves_a_started_one),
+    TEST(start__never),
+    TEST(stop__is_harmless_twice),
+    TEST(callback__restarts_itself),
+    TEST(callback__stops_and_starts_others),
+    TEST(callback__frees_the_timer),
+    TEST(cleanup__stops_all),
+    TEST(random__like_a_search),
+    {0}};
 
 const struct test_suite timer_suite = {"timer", cases, NULL, setup, NULL};

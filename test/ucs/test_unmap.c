@@ -157,8 +157,8 @@ static void on_race(void *arg, uintptr_t start, uintptr_t end)
     (void)arg;
     if ((start == 0) && (end == UINTPTR_MAX)) {
         for (unsigned i = 0; i < THREAD_COUNT; ++i) {
-            covered[i] = atomic_load_explicit(&tellers[i].begun,
-                                              memory_order_acquire);
+            covered[i] =
+                atomic_load_explicit(&tellers[i].begun, memory_order_acquire);
         }
         return;
     }

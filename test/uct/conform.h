@@ -63,7 +63,7 @@ void world_wait_sent(struct world *world);
 void world_kill(struct world *world);
 /* Skip the test unless the transport can. */
 void world_need(const struct test_param *param, enum uct_cap cap);
-void     conform_must(ucs_status_t status, const char *what);
+void conform_must(ucs_status_t status, const char *what);
 
 /* The suites; their params are set by main. */
 extern struct test_suite conform_address_suite;

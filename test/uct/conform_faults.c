@@ -182,8 +182,8 @@ static void killed__in_full_traffic(const struct test_param *param)
     struct world world;
     unsigned     round, step;
 
-    for (round = 0; (round < test_rounds(8, 200)) &&
-                    ((round == 0) || test_has_time(20));
+    for (round = 0;
+         (round < test_rounds(8, 200)) && ((round == 0) || test_has_time(20));
          ++round) {
         world_open(&world, param, false);
         connect_lane(&world, world_lane(&world));

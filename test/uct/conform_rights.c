@@ -107,7 +107,8 @@ static void rights__without_it_is_refused(const struct test_param *param)
         ep->transport->put_zcopy(
             ep,
             &(const struct uct_rma){
-                &iov, &(const struct uct_remote){rpc.a, iov.length, rkey}, 1, 1},
+                &iov, &(const struct uct_remote){rpc.a, iov.length, rkey}, 1,
+                1},
             NULL, 0),
         UCS_ERR_UNSUPPORTED);
     rpc = (struct rpc){.op = RPC_REGION_READ, .size_bytes = 1};

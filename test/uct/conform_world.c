@@ -154,9 +154,8 @@ static void world_open_there(struct world *world, bool wakeup, char *reason)
                                       .shared = here};
         memcpy(world->there->address, here->address, sizeof(here->address));
     } else {
-        conform_must(
-            host_open(world->there, world->param, wakeup, reason),
-            "open the other side");
+        conform_must(host_open(world->there, world->param, wakeup, reason),
+                     "open the other side");
     }
     world->there->random = test_random();
 }
@@ -175,7 +174,7 @@ void world_open(struct world *world, const struct test_param *param,
         world_fork(world, wakeup);
     }
     world->here = calloc(1, sizeof(*world->here));
-    status = host_open(world->here, world->param, wakeup, reason);
+    status      = host_open(world->here, world->param, wakeup, reason);
     if (status == UCS_ERR_NO_DEVICE) {
         world_kill(world);
         test_skip("no device: %s", reason);

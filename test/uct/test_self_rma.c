@@ -6,11 +6,11 @@
 
 static void put__source_and_target_may_overlap(const struct test_param *param)
 {
-    char             text[] = "abcdefgh";
-    struct uct_iov   iov    = {.buffer = text, .length = 6};
-    uint8_t          bytes[UCT_RKEY_BYTES_MAX];
-    struct uct_mem  *mem;
-    struct uct_rkey *rkey;
+    char                 text[] = "abcdefgh";
+    struct uct_iov       iov    = {.buffer = text, .length = 6};
+    uint8_t              bytes[UCT_RKEY_BYTES_MAX];
+    struct uct_mem      *mem;
+    struct uct_rkey     *rkey;
     struct uct_remote    remote = {.length = 6};
     const struct uct_rma rma    = {&iov, &remote, 1, 1};
 

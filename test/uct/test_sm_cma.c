@@ -98,12 +98,12 @@ static void copy__pieces_of_any_length(const struct test_param *param)
             (struct iovec){local + 5 + 3 * PAGE, sizeof(local) - 5 - 3 * PAGE};
         remote[0] = (struct iovec){there, 2 * PAGE + 7};
         remote[1] = (struct iovec){NULL, 0};
-        remote[2] = (struct iovec){there + 2 * PAGE + 7,
-                                   sizeof(there) - 2 * PAGE - 7};
-        transfer  = (struct uct_sm_transfer){.is_put = is_put,
-                                             .pid    = getpid(),
-                                             .local  = {pieces, 5},
-                                             .remote = {remote, 3}};
+        remote[2] =
+            (struct iovec){there + 2 * PAGE + 7, sizeof(there) - 2 * PAGE - 7};
+        transfer = (struct uct_sm_transfer){.is_put = is_put,
+                                            .pid    = getpid(),
+                                            .local  = {pieces, 5},
+                                            .remote = {remote, 3}};
         ck_assert_int_eq(uct_sm_cma_copy(&transfer), UCS_OK);
         ck_assert(sm_stage_check(is_put ? there : local, sizeof(local)));
     }
@@ -140,7 +140,7 @@ static void copy__nobody_there(const struct test_param *param)
 {
     uint8_t                byte  = 0;
     struct iovec           piece = {&byte, 1}, remote = piece;
-    pid_t                  pid   = fork();
+    pid_t                  pid = fork();
     struct uct_sm_transfer transfer;
 
     (void)param;

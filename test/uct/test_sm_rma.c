@@ -71,16 +71,14 @@ static void put__everything_by_all_ways(const struct test_param *param)
     remote.address = pair.region.address + UCT_SM_RMA_SHORT_BYTES_MAX;
     remote.length  = offset - UCT_SM_RMA_SHORT_BYTES_MAX;
     remote.rkey    = pair.rkey;
-    ck_assert_int_eq(
-        uct_sm_put_zcopy(pair.end.ep, &rma, region_track(0), 0),
-        UCS_INPROGRESS);
+    ck_assert_int_eq(uct_sm_put_zcopy(pair.end.ep, &rma, region_track(0), 0),
+                     UCS_INPROGRESS);
     iov[0] = (struct uct_iov){pair.local + offset, REGION_BYTES - offset, NULL};
     remote.address = pair.region.address + offset;
     remote.length  = REGION_BYTES - offset;
     rma.iov_count  = 1;
-    ck_assert_int_eq(
-        uct_sm_put_zcopy(pair.end.ep, &rma, region_track(1), 0),
-        UCS_INPROGRESS);
+    ck_assert_int_eq(uct_sm_put_zcopy(pair.end.ep, &rma, region_track(1), 0),
+                     UCS_INPROGRESS);
     memset(iov, 0, sizeof(iov)); /* borrowed for the call */
     memset(&remote, 0, sizeof(remote));
     ck_assert_int_eq(uct_ep_flush(pair.end.ep, region_track(2), 0),
@@ -165,12 +163,12 @@ static void turns__endpoints_share_progress(const struct test_param *param)
 static void
 refuse__when_too_many_are_in_progress(const struct test_param *param)
 {
-    struct uct_iov     iov;
-    struct uct_remote  remote;
+    struct uct_iov       iov;
+    struct uct_remote    remote;
     const struct uct_rma rma = {&iov, &remote, 1, 1};
-    struct region_pair pair;
-    unsigned           count = 0;
-    ucs_status_t       status;
+    struct region_pair   pair;
+    unsigned             count = 0;
+    ucs_status_t         status;
 
     (void)param;
     region_pair_open(&pair, false);

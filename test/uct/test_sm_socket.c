@@ -140,8 +140,7 @@ static void socket__wakes_both_ways(const struct test_param *param)
     end.ep = sm_end_connect_bytes(&end, process.address);
     for (number = 0; number < 300; ++number) {
         while (end.received <= number) {
-            ck_assert_msg(sm_stage_sleep(&end), "message %d",
-                          (int)number);
+            ck_assert_msg(sm_stage_sleep(&end), "message %d", (int)number);
         }
         sm_stage_send_all(&end, end.ep, SM_STAGE_AM, number, 8);
     }

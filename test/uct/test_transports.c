@@ -70,7 +70,7 @@ static void transports__self_is_there_once(const struct test_param *param)
 
 static const struct test_case cases[] = {TEST(name__own_alias_and_all),
                                          TEST(name__of_a_part_does_not_choose),
-    TEST(name__all_but_those_on_demand),
+                                         TEST(name__all_but_those_on_demand),
                                          TEST(transports__self_is_there_once),
                                          {0}};
 

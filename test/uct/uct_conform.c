@@ -82,9 +82,9 @@ int main(int argc, char **argv)
     struct test_suite *const suites[] = {
         &conform_address_suite, &conform_am_suite,     &conform_order_suite,
         &conform_pending_suite, &conform_zcopy_suite,  &conform_rma_suite,
-        &conform_pieces_suite,
-        &conform_rights_suite,  &conform_atomic_suite, &conform_flush_suite,
-        &conform_keep_suite,    &conform_wakeup_suite, &conform_teardown_suite};
+        &conform_pieces_suite,  &conform_rights_suite, &conform_atomic_suite,
+        &conform_flush_suite,   &conform_keep_suite,   &conform_wakeup_suite,
+        &conform_teardown_suite};
     const struct test_suite *list[UCS_ARRAY_COUNT(suites) + 2] = {NULL};
     const struct uct_transport *const *next;
     unsigned                           index;

@@ -36,9 +36,7 @@ enum ucp_send_am_flags {
 };
 
 /* Flags of the older callback (ucp_am_callback_t). */
-enum ucp_cb_param_flags {
-    UCP_CB_PARAM_FLAG_DATA = UCS_BIT(0)
-};
+enum ucp_cb_param_flags { UCP_CB_PARAM_FLAG_DATA = UCS_BIT(0) };
 
 typedef enum {
     UCP_AM_RECV_ATTR_FIELD_REPLY_EP = UCS_BIT(0),  /* reply_ep is filled in */
@@ -55,14 +53,14 @@ UCS_API_BEGIN
 
 /* Set, replace or remove the handler of an id. */
 ucs_status_t
-ucp_worker_set_am_recv_handler(ucp_worker_h worker,
+ucp_worker_set_am_recv_handler(ucp_worker_h                  worker,
                                const ucp_am_handler_param_t *param);
 
 /* Send a header of up to ucp_worker_attr.max_am_header bytes and data to the
  * peer's handler. Both are lent until the operation ends. */
 ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const void *header,
                                  size_t header_length, const void *buffer,
-                                 size_t count,
+                                 size_t                     count,
                                  const ucp_request_param_t *param);
 
 /* Receive the data that a handler was told of; data_desc is given. */

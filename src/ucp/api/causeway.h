@@ -171,8 +171,8 @@ typedef struct causeway_explain_params {
  * @param params  NULL: everything, as text.
  * @return UCS_OK; UCS_ERR_INVALID_PARAM: no such mode, datatype, operation or
  *         memory, one line says so; UCS_ERR_UNSUPPORTED: an operation that
- *         libucp does not do yet, likewise; UCS_ERR_UNREACHABLE: the endpoint has no lane, which is
- *         explained; UCS_ERR_NO_MEMORY. */
+ *         libucp does not do yet, likewise; UCS_ERR_UNREACHABLE: the endpoint
+ * has no lane, which is explained; UCS_ERR_NO_MEMORY. */
 ucs_status_t causeway_ep_explain(ucp_ep_h                         ep,
                                  const causeway_explain_params_t *params,
                                  FILE                            *stream);

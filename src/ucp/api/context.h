@@ -36,12 +36,12 @@ enum ucp_feature {
 };
 
 typedef struct ucp_params {
-    uint64_t field_mask; /* UCP_PARAM_FIELD_* */
-    uint64_t features;   /* UCP_FEATURE_*; required */
+    uint64_t field_mask;   /* UCP_PARAM_FIELD_* */
+    uint64_t features;     /* UCP_FEATURE_*; required */
     size_t   request_size; /* caller's bytes at the start of each request */
     ucp_request_init_callback_t    request_init;
     ucp_request_cleanup_callback_t request_cleanup;
-    uint64_t    tag_sender_mask; /* tag bits that name the sender; a hint */
+    uint64_t    tag_sender_mask;   /* tag bits that name the sender; a hint */
     int         mt_workers_shared; /* calls on the context from any thread */
     size_t      estimated_num_eps; /* a hint */
     size_t      estimated_num_ppn; /* processes on this node; a hint */
@@ -49,9 +49,7 @@ typedef struct ucp_params {
     size_t      node_local_id;     /* index on this node; a hint */
 } ucp_params_t;
 
-enum ucp_lib_attr_field {
-    UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL = UCS_BIT(0)
-};
+enum ucp_lib_attr_field { UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL = UCS_BIT(0) };
 
 typedef struct ucp_lib_attr {
     uint64_t          field_mask;
@@ -84,8 +82,8 @@ ucs_status_t ucp_lib_query(ucp_lib_attr_t *attr);
 
 /* Tell the version of the API (the three numbers) and of the library (text
  * that lives as long as the library). */
-void ucp_get_version(unsigned *major_version, unsigned *minor_version,
-                     unsigned *release_number);
+void        ucp_get_version(unsigned *major_version, unsigned *minor_version,
+                            unsigned *release_number);
 const char *ucp_get_version_string(void);
 
 /* Read the settings: defaults, then ucx.conf, then UCX_<NAME> from the
@@ -94,7 +92,7 @@ const char *ucp_get_version_string(void);
  * UCS_ERR_INVALID_PARAM: a value cannot be read. */
 ucs_status_t ucp_config_read(const char *env_prefix, const char *filename,
                              ucp_config_t **config_p);
-void ucp_config_release(ucp_config_t *config);
+void         ucp_config_release(ucp_config_t *config);
 
 /* Set one value; name is without "UCX_". UCS_ERR_INVALID_PARAM: no such name
  * or value. */
@@ -109,15 +107,15 @@ void ucp_config_print(const ucp_config_t *config, FILE *stream,
 /* Create a context. config is lent; NULL means ucp_config_read(NULL, NULL).
  * Call ucp_init, which passes the version of the headers.
  * UCS_ERR_NO_DEVICE: no transport is left by the settings. */
-ucs_status_t ucp_init_version(unsigned api_major_version,
-                              unsigned api_minor_version,
+ucs_status_t ucp_init_version(unsigned            api_major_version,
+                              unsigned            api_minor_version,
                               const ucp_params_t *params,
                               const ucp_config_t *config,
-                              ucp_context_h *context_p);
+                              ucp_context_h      *context_p);
 
 static inline ucs_status_t ucp_init(const ucp_params_t *params,
                                     const ucp_config_t *config,
-                                    ucp_context_h *context_p)
+                                    ucp_context_h      *context_p)
 {
     return ucp_init_version(UCP_API_MAJOR, UCP_API_MINOR, params, config,
                             context_p);
@@ -127,7 +125,7 @@ static inline ucs_status_t ucp_init(const ucp_params_t *params,
 void ucp_cleanup(ucp_context_h context_p);
 
 /* Fill the fields of attr that attr->field_mask names. */
-ucs_status_t ucp_context_query(ucp_context_h context_p,
+ucs_status_t ucp_context_query(ucp_context_h       context_p,
                                ucp_context_attr_t *attr);
 
 /* Print memory domains and transports; Open MPI reads the lines. */

@@ -18,9 +18,8 @@ enum ucp_dt_type {
     UCP_DATATYPE_CLASS_MASK = 7
 };
 
-#define ucp_dt_make_contig(_elem_size) \
-    (((ucp_datatype_t)(_elem_size) << UCP_DATATYPE_SHIFT) | \
-     UCP_DATATYPE_CONTIG)
+#define ucp_dt_make_contig(_elem_size)                                         \
+    (((ucp_datatype_t)(_elem_size) << UCP_DATATYPE_SHIFT) | UCP_DATATYPE_CONTIG)
 #define ucp_dt_make_iov() ((ucp_datatype_t)UCP_DATATYPE_IOV)
 
 /* A piece of an iov buffer; the array is lent until the operation ends. */

@@ -21,9 +21,9 @@ enum ucp_ep_params_field {
 };
 
 enum ucp_ep_params_flags_field {
-    UCP_EP_PARAMS_FLAGS_CLIENT_SERVER  = UCS_BIT(0), /* connect to sockaddr */
-    UCP_EP_PARAMS_FLAGS_NO_LOOPBACK    = UCS_BIT(1), /* a worker's two own ends
-                                                        are two endpoints */
+    UCP_EP_PARAMS_FLAGS_CLIENT_SERVER = UCS_BIT(0), /* connect to sockaddr */
+    UCP_EP_PARAMS_FLAGS_NO_LOOPBACK   = UCS_BIT(1), /* a worker's two own ends
+                                                       are two endpoints */
     UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID = UCS_BIT(2)
 };
 
@@ -90,13 +90,13 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
  * param->flags (error mode PEER only) cancel what is open. The handle is dead
  * when the call returns, its error handler is not called again, and the
  * request ends without the peer's help. */
-ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
+ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h                   ep,
                                   const ucp_request_param_t *param);
 
 /* Flush: the operation ends when all before it on this endpoint have: sends
  * need nothing more from this side, puts and atomics are done in the peer's
  * memory, gets have arrived. */
-ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep,
+ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h                   ep,
                                   const ucp_request_param_t *param);
 
 /* Fill the fields of attr that attr->field_mask names. UCS_ERR_NOT_CONNECTED:
@@ -107,9 +107,9 @@ ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr);
 void ucp_ep_print_info(ucp_ep_h ep, FILE *stream);
 
 /* Estimate what a message would take. */
-ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h ep,
+ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h                            ep,
                                   const ucp_ep_evaluate_perf_param_t *param,
-                                  ucp_ep_evaluate_perf_attr_t *attr);
+                                  ucp_ep_evaluate_perf_attr_t        *attr);
 
 UCS_API_END
 

@@ -19,14 +19,12 @@ typedef struct ucp_listener_accept_handler {
 
 typedef struct ucp_listener_params {
     uint64_t                      field_mask;
-    ucs_sock_addr_t               sockaddr; /* port 0: any free one */
+    ucs_sock_addr_t               sockaddr;       /* port 0: any free one */
     ucp_listener_accept_handler_t accept_handler; /* this one, */
     ucp_listener_conn_handler_t   conn_handler;   /* or this one */
 } ucp_listener_params_t;
 
-enum ucp_listener_attr_field {
-    UCP_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0)
-};
+enum ucp_listener_attr_field { UCP_LISTENER_ATTR_FIELD_SOCKADDR = UCS_BIT(0) };
 
 typedef struct ucp_listener_attr {
     uint64_t                field_mask;
@@ -48,21 +46,21 @@ UCS_API_BEGIN
 
 /* Listen on a socket address; the handler is called from the worker's
  * progress. UCS_ERR_BUSY: the port is taken. */
-ucs_status_t ucp_listener_create(ucp_worker_h worker,
+ucs_status_t ucp_listener_create(ucp_worker_h                 worker,
                                  const ucp_listener_params_t *params,
-                                 ucp_listener_h *listener_p);
+                                 ucp_listener_h              *listener_p);
 
 /* Stop listening; what was not delivered is rejected. */
 void ucp_listener_destroy(ucp_listener_h listener);
 
 /* Fill the fields of attr that attr->field_mask names. */
-ucs_status_t ucp_listener_query(ucp_listener_h listener,
+ucs_status_t ucp_listener_query(ucp_listener_h       listener,
                                 ucp_listener_attr_t *attr);
-ucs_status_t ucp_conn_request_query(ucp_conn_request_h conn_request,
+ucs_status_t ucp_conn_request_query(ucp_conn_request_h       conn_request,
                                     ucp_conn_request_attr_t *attr);
 
 /* Refuse a client, which learns UCS_ERR_REJECTED; conn_request is given. */
-ucs_status_t ucp_listener_reject(ucp_listener_h listener,
+ucs_status_t ucp_listener_reject(ucp_listener_h     listener,
                                  ucp_conn_request_h conn_request);
 
 UCS_API_END

@@ -84,7 +84,7 @@ UCS_API_BEGIN
 
 /* Make memory known: the caller's at address, or with UCP_MEM_MAP_ALLOCATE
  * new memory, whose address ucp_mem_query tells. ucp_mem_unmap undoes it. */
-ucs_status_t ucp_mem_map(ucp_context_h context,
+ucs_status_t ucp_mem_map(ucp_context_h               context,
                          const ucp_mem_map_params_t *params, ucp_mem_h *memh_p);
 ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memh);
 
@@ -103,14 +103,14 @@ ucs_status_t ucp_mem_advise(ucp_context_h context, ucp_mem_h memh,
  * ucp_memh_buffer_release frees them. */
 ucs_status_t ucp_memh_pack(ucp_mem_h memh, const ucp_memh_pack_params_t *params,
                            void **buffer_p, size_t *buffer_size_p);
-void ucp_memh_buffer_release(void *buffer,
-                             const ucp_memh_buffer_release_params_t *params);
+void         ucp_memh_buffer_release(void                                   *buffer,
+                                     const ucp_memh_buffer_release_params_t *params);
 
 /* Make a key of a peer's bytes, for use with this endpoint's peer only.
  * UCS_ERR_UNREACHABLE: no transport to it can use the key. */
 ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h ep, const void *rkey_buffer,
                                 ucp_rkey_h *rkey_p);
-void ucp_rkey_destroy(ucp_rkey_h rkey);
+void         ucp_rkey_destroy(ucp_rkey_h rkey);
 
 /* Give an address at which this process can load and store the peer's raddr.
  * UCS_ERR_UNREACHABLE: it cannot. */
@@ -118,9 +118,9 @@ ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey, uint64_t raddr, void **addr_p);
 
 /* Order two keys of one worker: *result is below, equal to or above 0. */
 ucs_status_t ucp_rkey_compare(ucp_worker_h worker, ucp_rkey_h rkey1,
-                              ucp_rkey_h rkey2,
+                              ucp_rkey_h                       rkey2,
                               const ucp_rkey_compare_params_t *params,
-                              int *result);
+                              int                             *result);
 
 UCS_API_END
 

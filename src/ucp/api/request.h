@@ -51,7 +51,7 @@ typedef struct {
     union {
         size_t              *length;
         ucp_tag_recv_info_t *tag_info;
-    } recv_info; /* out, when a receive is done at once */
+    } recv_info;    /* out, when a receive is done at once */
     ucp_mem_h memh; /* of the buffer; a hint */
 } ucp_request_param_t;
 

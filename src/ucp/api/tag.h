@@ -22,7 +22,7 @@ UCS_API_BEGIN
  * may before the receiver has matched it. Never calls back before it
  * returns, except with UCP_OP_ATTR_FLAG_NO_IMM_CMPL. */
 ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
-                                  ucp_tag_t tag,
+                                  ucp_tag_t                  tag,
                                   const ucp_request_param_t *param);
 
 /* The same, but it ends after the receiver has matched it; never at once. */
@@ -35,7 +35,7 @@ ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void *buffer,
  * unspecified. */
 ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
                                   size_t count, ucp_tag_t tag,
-                                  ucp_tag_t tag_mask,
+                                  ucp_tag_t                  tag_mask,
                                   const ucp_request_param_t *param);
 
 /* Look for a message that no receive has taken; NULL if there is none. Does
@@ -51,7 +51,7 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
                                       const ucp_request_param_t *param);
 
 /* UCS_INPROGRESS, or how the receive ended and what it received. */
-ucs_status_t ucp_tag_recv_request_test(void *request,
+ucs_status_t ucp_tag_recv_request_test(void                *request,
                                        ucp_tag_recv_info_t *info);
 
 UCS_API_END

@@ -12,16 +12,16 @@
 #include <ucs/type/status.h>
 
 /* Handles. All are opaque; who creates one releases it. */
-typedef struct ucp_context *ucp_context_h; /* devices, memory, settings */
-typedef struct ucp_config ucp_config_t;    /* settings before a context */
-typedef struct ucp_worker *ucp_worker_h;   /* one progress engine */
-typedef struct ucp_ep *ucp_ep_h;           /* one peer, seen by one worker */
-typedef struct ucp_address ucp_address_t;  /* a worker's address, as bytes */
-typedef struct ucp_mem *ucp_mem_h;         /* memory known to a context */
-typedef struct ucp_rkey *ucp_rkey_h;       /* the right to a peer's memory */
+typedef struct ucp_context  *ucp_context_h; /* devices, memory, settings */
+typedef struct ucp_config    ucp_config_t;  /* settings before a context */
+typedef struct ucp_worker   *ucp_worker_h;  /* one progress engine */
+typedef struct ucp_ep       *ucp_ep_h;      /* one peer, seen by one worker */
+typedef struct ucp_address   ucp_address_t; /* a worker's address, as bytes */
+typedef struct ucp_mem      *ucp_mem_h;     /* memory known to a context */
+typedef struct ucp_rkey     *ucp_rkey_h;    /* the right to a peer's memory */
 typedef struct ucp_listener *ucp_listener_h;
 typedef struct ucp_conn_request *ucp_conn_request_h;
-typedef struct ucp_recv_desc *ucp_tag_message_h; /* a probed message */
+typedef struct ucp_recv_desc    *ucp_tag_message_h; /* a probed message */
 typedef struct ucp_device_mem_list_handle *ucp_device_mem_list_handle_h;
 
 typedef uint64_t ucp_tag_t;
@@ -55,14 +55,13 @@ typedef void (*ucp_tag_recv_nbx_callback_t)(void *request, ucs_status_t status,
                                             const ucp_tag_recv_info_t *tag_info,
                                             void *user_data);
 /* A stream receive ended with length bytes. */
-typedef void (*ucp_stream_recv_nbx_callback_t)(void *request,
+typedef void (*ucp_stream_recv_nbx_callback_t)(void        *request,
                                                ucs_status_t status,
                                                size_t length, void *user_data);
 /* ucp_am_recv_data_nbx ended with length bytes. */
-typedef void (*ucp_am_recv_data_nbx_callback_t)(void *request,
+typedef void (*ucp_am_recv_data_nbx_callback_t)(void        *request,
                                                 ucs_status_t status,
-                                                size_t length,
-                                                void *user_data);
+                                                size_t length, void *user_data);
 
 /* An active message came. header is lent for the call; data too, unless
  * param says UCP_AM_RECV_ATTR_FLAG_DATA and UCS_INPROGRESS is returned. */
@@ -82,7 +81,7 @@ typedef struct ucp_err_handler {
 /* A client asks for a connection: answer with ucp_ep_create or
  * ucp_listener_reject, now or later. */
 typedef void (*ucp_listener_conn_callback_t)(ucp_conn_request_h conn_request,
-                                             void *arg);
+                                             void              *arg);
 typedef struct ucp_listener_conn_handler {
     ucp_listener_conn_callback_t cb;
     void                        *arg;

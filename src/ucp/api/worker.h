@@ -27,14 +27,14 @@ typedef enum {
 } ucp_worker_flags_t;
 
 typedef struct ucp_worker_params {
-    uint64_t          field_mask;  /* UCP_WORKER_PARAM_FIELD_* */
-    ucs_thread_mode_t thread_mode; /* default SINGLE */
-    ucs_cpu_set_t     cpu_mask;    /* where the worker will run; a hint */
-    unsigned          events;      /* UCP_WAKEUP_*; default all */
-    void             *user_data;   /* of the event_fd: epoll_data.ptr */
-    int               event_fd;    /* an epoll descriptor to add to; lent */
-    uint64_t          flags;       /* UCP_WORKER_FLAG_* */
-    const char       *name;        /* lent */
+    uint64_t          field_mask;   /* UCP_WORKER_PARAM_FIELD_* */
+    ucs_thread_mode_t thread_mode;  /* default SINGLE */
+    ucs_cpu_set_t     cpu_mask;     /* where the worker will run; a hint */
+    unsigned          events;       /* UCP_WAKEUP_*; default all */
+    void             *user_data;    /* of the event_fd: epoll_data.ptr */
+    int               event_fd;     /* an epoll descriptor to add to; lent */
+    uint64_t          flags;        /* UCP_WORKER_FLAG_* */
+    const char       *name;         /* lent */
     size_t            am_alignment; /* of the data of active messages */
     uint64_t          client_id;    /* told to a listener that asks for it */
 } ucp_worker_params_t;
@@ -76,9 +76,9 @@ UCS_API_BEGIN
 
 /* Create a worker. A lower thread mode than asked for may be granted: query
  * it. */
-ucs_status_t ucp_worker_create(ucp_context_h context,
+ucs_status_t ucp_worker_create(ucp_context_h              context,
                                const ucp_worker_params_t *params,
-                               ucp_worker_h *worker_p);
+                               ucp_worker_h              *worker_p);
 
 /* Destroy a worker and what is left of its endpoints; operations that are
  * still open end without their callbacks. Needs nothing of any peer. */
@@ -94,7 +94,7 @@ void ucp_worker_print_info(ucp_worker_h worker, FILE *stream);
 void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address);
 
 /* Tell about the worker that an address names; address is lent. */
-ucs_status_t ucp_worker_address_query(ucp_address_t *address,
+ucs_status_t ucp_worker_address_query(ucp_address_t             *address,
                                       ucp_worker_address_attr_t *attr);
 
 /* Move everything on as far as it goes without waiting, and run callbacks.
@@ -122,7 +122,7 @@ ucs_status_t ucp_worker_signal(ucp_worker_h worker);
 ucs_status_t ucp_worker_fence(ucp_worker_h worker);
 
 /* Flush all endpoints (see ucp_ep_flush_nbx); succeeds though one failed. */
-ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
+ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h               worker,
                                       const ucp_request_param_t *param);
 
 UCS_API_END

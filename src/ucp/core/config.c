@@ -8,129 +8,129 @@
 
 /* In the order of enum ucp_rndv_scheme. */
 static const char *const rndv_schemes[] = {
-        "auto", "put_zcopy", "get_zcopy", "put_ppln",
-        "am",   "get_ppln",  "rkey_ptr",  "shared",   NULL,
+    "auto",     "put_zcopy", "get_zcopy", "put_ppln", "am",
+    "get_ppln", "rkey_ptr",  "shared",    NULL,
 };
 
 static const struct ucs_config_entry config_entries[] = {
-        {.name         = "TLS",
-         .default_text = "all",
-         .offset       = offsetof(struct ucp_context_config, transports),
-         .type         = UCS_CONFIG_TYPE_LIST,
-         .doc = "Transports that may be used, comma separated; with ^ in "
-                "front, all but these."},
-        {.name         = "RNDV_THRESH",
-         .default_text = "auto",
-         .offset       = offsetof(struct ucp_context_config, rndv_threshold),
-         .type         = UCS_CONFIG_TYPE_THRESHOLD,
-         .doc = "Messages from this size on ask the receiver first "
-                "(rendezvous); inf: never, auto: by cost."},
-        {.name         = "ZCOPY_THRESH",
-         .default_text = "auto",
-         .offset       = offsetof(struct ucp_context_config, zcopy_threshold),
-         .type         = UCS_CONFIG_TYPE_THRESHOLD,
-         .doc = "Messages from this size on are sent from the user's buffer "
-                "where the transport can; auto: by cost."},
-        {.name         = "RNDV_SCHEME",
-         .default_text = "auto",
-         .offset       = offsetof(struct ucp_context_config, rndv_scheme),
-         .type         = UCS_CONFIG_TYPE_ENUM,
-         .type_arg     = rndv_schemes,
-         .doc = "How large messages move once the receiver is ready: by put, "
-                "by get, by puts in a pipeline, by messages (am), by "
-                "messages and where none come by get (shared); auto: by "
-                "cost. get_ppln and rkey_ptr mean get_zcopy."},
-        {.name         = "MAX_RNDV_RAILS",
-         .default_text = "2",
-         .offset       = offsetof(struct ucp_context_config, rndv_rails_max),
-         .type         = UCS_CONFIG_TYPE_UINT,
-         .doc = "Lanes that share the bytes of a large message, 1 to 4."},
-        {.name         = "MIN_RNDV_CHUNK_SIZE",
-         .default_text = "16k",
-         .offset       = offsetof(struct ucp_context_config, rndv_share_bytes),
-         .type         = UCS_CONFIG_TYPE_SIZE,
-         .doc = "A lane that would carry less than this of a large message is "
-                "left out: small messages go over one."},
-        {.name         = "RNDV_PIPELINE_SEND_LENGTH",
-         .default_text = "128k",
-         .offset       = offsetof(struct ucp_context_config, rndv_send_bytes),
-         .type         = UCS_CONFIG_TYPE_SIZE,
-         .doc = "With puts in a pipeline, so much of the message's end goes "
-                "by messages meanwhile."},
-        {.name         = "RNDV_FRAG_SIZE",
-         .default_text = "512k",
-         .offset = offsetof(struct ucp_context_config, rndv_fragment_bytes),
-         .type   = UCS_CONFIG_TYPE_SIZE,
-         .doc    = "A large message moves in pieces of this size where it is "
-                   "registered or granted piece by piece."},
-        {.name         = "RNDV_PIPELINE_DEPTH",
-         .default_text = "4",
-         .offset       = offsetof(struct ucp_context_config, rndv_depth),
-         .type         = UCS_CONFIG_TYPE_UINT,
-         .doc = "Pieces of a large message that may be under way at a time."},
-        {.name         = "KEEPALIVE_INTERVAL",
-         .default_text = "20s",
-         .offset = offsetof(struct ucp_context_config, keepalive_interval_ns),
-         .type   = UCS_CONFIG_TYPE_TIME,
-         .doc    = "How often a network transport asks an idle peer whether "
-                   "it lives."},
-        {.name         = "FAILURE_BOUND",
-         .default_text = "60s",
-         .offset = offsetof(struct ucp_context_config, failure_bound_none_ns),
-         .type   = UCS_CONFIG_TYPE_TIME,
-         .doc    = "A dead peer is noticed within this time in error mode "
-                   "NONE."},
-        {.name         = "FAILURE_BOUND_PEER",
-         .default_text = "5s",
-         .offset = offsetof(struct ucp_context_config, failure_bound_peer_ns),
-         .type   = UCS_CONFIG_TYPE_TIME,
-         .doc    = "The same in error mode PEER."},
-        {.name         = "PROTO_INFO",
-         .default_text = "n",
-         .offset       = offsetof(struct ucp_context_config, proto_info),
-         .type         = UCS_CONFIG_TYPE_STRING,
-         .doc = "Explain the lanes and protocols of each new endpoint "
-                "configuration in the log: y, n, or a pattern of operations "
-                "like '*sync, contig*'."},
-        {.name         = "RCACHE_ENABLE",
-         .default_text = "try",
-         .offset       = offsetof(struct ucp_context_config, rcache_enable),
-         .type         = UCS_CONFIG_TYPE_TERNARY,
-         .doc = "Keep registrations of memory after their operation where "
-                "that is safe; n: never."},
-        {.name         = "RCACHE_MAX_SIZE",
-         .default_text = "inf",
-         .offset       = offsetof(struct ucp_context_config, rcache_bytes_max),
-         .type         = UCS_CONFIG_TYPE_SIZE,
-         .doc = "Keep registrations of at most this much memory; what "
-                "ucp_mem_map registered does not count."},
-        {.name         = "RCACHE_MAX_REGIONS",
-         .default_text = "inf",
-         .offset       = offsetof(struct ucp_context_config, rcache_count_max),
-         .type         = UCS_CONFIG_TYPE_UINT,
-         .doc          = "Keep at most so many registrations."},
-        {.name         = "STATS_DEST",
-         .default_text = "",
-         .offset       = offsetof(struct ucp_context_config, stats_dest),
-         .type         = UCS_CONFIG_TYPE_STRING,
-         .doc = "Count messages and bytes of each protocol, and write these "
-                "and all other counters of a worker when it is destroyed: "
-                "stdout, stderr, or file:PATH, where %p is the process and %h "
-                "the host. Empty: no."},
-        {.name         = "TRACE_FILE",
-         .default_text = "",
-         .offset       = offsetof(struct ucp_context_config, trace_file),
-         .type         = UCS_CONFIG_TYPE_STRING,
-         .doc = "Write what each message does into this file, for Perfetto; "
-                "%p is the process, %h the host. Empty: no trace."},
-        {0},
+    {.name         = "TLS",
+     .default_text = "all",
+     .offset       = offsetof(struct ucp_context_config, transports),
+     .type         = UCS_CONFIG_TYPE_LIST,
+     .doc          = "Transports that may be used, comma separated; with ^ in "
+                     "front, all but these."},
+    {.name         = "RNDV_THRESH",
+     .default_text = "auto",
+     .offset       = offsetof(struct ucp_context_config, rndv_threshold),
+     .type         = UCS_CONFIG_TYPE_THRESHOLD,
+     .doc          = "Messages from this size on ask the receiver first "
+                     "(rendezvous); inf: never, auto: by cost."},
+    {.name         = "ZCOPY_THRESH",
+     .default_text = "auto",
+     .offset       = offsetof(struct ucp_context_config, zcopy_threshold),
+     .type         = UCS_CONFIG_TYPE_THRESHOLD,
+     .doc = "Messages from this size on are sent from the user's buffer "
+            "where the transport can; auto: by cost."},
+    {.name         = "RNDV_SCHEME",
+     .default_text = "auto",
+     .offset       = offsetof(struct ucp_context_config, rndv_scheme),
+     .type         = UCS_CONFIG_TYPE_ENUM,
+     .type_arg     = rndv_schemes,
+     .doc = "How large messages move once the receiver is ready: by put, "
+            "by get, by puts in a pipeline, by messages (am), by "
+            "messages and where none come by get (shared); auto: by "
+            "cost. get_ppln and rkey_ptr mean get_zcopy."},
+    {.name         = "MAX_RNDV_RAILS",
+     .default_text = "2",
+     .offset       = offsetof(struct ucp_context_config, rndv_rails_max),
+     .type         = UCS_CONFIG_TYPE_UINT,
+     .doc          = "Lanes that share the bytes of a large message, 1 to 4."},
+    {.name         = "MIN_RNDV_CHUNK_SIZE",
+     .default_text = "16k",
+     .offset       = offsetof(struct ucp_context_config, rndv_share_bytes),
+     .type         = UCS_CONFIG_TYPE_SIZE,
+     .doc = "A lane that would carry less than this of a large message is "
+            "left out: small messages go over one."},
+    {.name         = "RNDV_PIPELINE_SEND_LENGTH",
+     .default_text = "128k",
+     .offset       = offsetof(struct ucp_context_config, rndv_send_bytes),
+     .type         = UCS_CONFIG_TYPE_SIZE,
+     .doc = "With puts in a pipeline, so much of the message's end goes "
+            "by messages meanwhile."},
+    {.name         = "RNDV_FRAG_SIZE",
+     .default_text = "512k",
+     .offset       = offsetof(struct ucp_context_config, rndv_fragment_bytes),
+     .type         = UCS_CONFIG_TYPE_SIZE,
+     .doc          = "A large message moves in pieces of this size where it is "
+                     "registered or granted piece by piece."},
+    {.name         = "RNDV_PIPELINE_DEPTH",
+     .default_text = "4",
+     .offset       = offsetof(struct ucp_context_config, rndv_depth),
+     .type         = UCS_CONFIG_TYPE_UINT,
+     .doc = "Pieces of a large message that may be under way at a time."},
+    {.name         = "KEEPALIVE_INTERVAL",
+     .default_text = "20s",
+     .offset       = offsetof(struct ucp_context_config, keepalive_interval_ns),
+     .type         = UCS_CONFIG_TYPE_TIME,
+     .doc          = "How often a network transport asks an idle peer whether "
+                     "it lives."},
+    {.name         = "FAILURE_BOUND",
+     .default_text = "60s",
+     .offset       = offsetof(struct ucp_context_config, failure_bound_none_ns),
+     .type         = UCS_CONFIG_TYPE_TIME,
+     .doc          = "A dead peer is noticed within this time in error mode "
+                     "NONE."},
+    {.name         = "FAILURE_BOUND_PEER",
+     .default_text = "5s",
+     .offset       = offsetof(struct ucp_context_config, failure_bound_peer_ns),
+     .type         = UCS_CONFIG_TYPE_TIME,
+     .doc          = "The same in error mode PEER."},
+    {.name         = "PROTO_INFO",
+     .default_text = "n",
+     .offset       = offsetof(struct ucp_context_config, proto_info),
+     .type         = UCS_CONFIG_TYPE_STRING,
+     .doc          = "Explain the lanes and protocols of each new endpoint "
+                     "configuration in the log: y, n, or a pattern of operations "
+                     "like '*sync, contig*'."},
+    {.name         = "RCACHE_ENABLE",
+     .default_text = "try",
+     .offset       = offsetof(struct ucp_context_config, rcache_enable),
+     .type         = UCS_CONFIG_TYPE_TERNARY,
+     .doc          = "Keep registrations of memory after their operation where "
+                     "that is safe; n: never."},
+    {.name         = "RCACHE_MAX_SIZE",
+     .default_text = "inf",
+     .offset       = offsetof(struct ucp_context_config, rcache_bytes_max),
+     .type         = UCS_CONFIG_TYPE_SIZE,
+     .doc          = "Keep registrations of at most this much memory; what "
+                     "ucp_mem_map registered does not count."},
+    {.name         = "RCACHE_MAX_REGIONS",
+     .default_text = "inf",
+     .offset       = offsetof(struct ucp_context_config, rcache_count_max),
+     .type         = UCS_CONFIG_TYPE_UINT,
+     .doc          = "Keep at most so many registrations."},
+    {.name         = "STATS_DEST",
+     .default_text = "",
+     .offset       = offsetof(struct ucp_context_config, stats_dest),
+     .type         = UCS_CONFIG_TYPE_STRING,
+     .doc = "Count messages and bytes of each protocol, and write these "
+            "and all other counters of a worker when it is destroyed: "
+            "stdout, stderr, or file:PATH, where %p is the process and %h "
+            "the host. Empty: no."},
+    {.name         = "TRACE_FILE",
+     .default_text = "",
+     .offset       = offsetof(struct ucp_context_config, trace_file),
+     .type         = UCS_CONFIG_TYPE_STRING,
+     .doc = "Write what each message does into this file, for Perfetto; "
+            "%p is the process, %h the host. Empty: no trace."},
+    {0},
 };
 
 const struct ucs_config_table ucp_context_config_table = {
-        .title        = "UCP context",
-        .prefix       = "",
-        .entries      = config_entries,
-        .struct_bytes = sizeof(struct ucp_context_config),
+    .title        = "UCP context",
+    .prefix       = "",
+    .entries      = config_entries,
+    .struct_bytes = sizeof(struct ucp_context_config),
 };
 
 static bool list_has_transport(const struct ucs_config_list *list,

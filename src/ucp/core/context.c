@@ -52,9 +52,8 @@ static void context_open_transport(struct ucp_context         *context,
         if (status == UCS_OK) {
             ++context->resource_count;
         } else {
-            ucs_warn("transport %s, device %s is left out: %s",
-                     transport->name, devices[i].name,
-                     ucs_status_string(status));
+            ucs_warn("transport %s, device %s is left out: %s", transport->name,
+                     devices[i].name, ucs_status_string(status));
             context_leave_out(context, transport, &devices[i],
                               ucs_status_string(status));
         }
@@ -85,8 +84,8 @@ static ucs_status_t context_copy_config(struct ucp_context      *context,
     if (status != UCS_OK) {
         return status;
     }
-    status = ucp_transport_config_copy(&config->transports,
-                                       &context->transports);
+    status =
+        ucp_transport_config_copy(&config->transports, &context->transports);
     if (status != UCS_OK) {
         ucsi_config_release(&ucp_context_config_table, &context->config);
     }
@@ -98,9 +97,9 @@ static ucs_status_t context_open_memory(struct ucp_context *context)
 {
     const struct ucp_context_config *config = &context->config;
     const struct ucp_reg_limits      limits = {
-            .is_enabled = (config->rcache_enable != UCS_NO),
-            .bytes_max  = config->rcache_bytes_max,
-            .count_max  = config->rcache_count_max,
+             .is_enabled = (config->rcache_enable != UCS_NO),
+             .bytes_max  = config->rcache_bytes_max,
+             .count_max  = config->rcache_count_max,
     };
     ucs_status_t status = ucp_reg_cache_init(&context->regs, &limits);
 
@@ -134,9 +133,9 @@ ucs_status_t ucp_context_create(const struct ucp_config          *config,
                                 struct ucp_context              **context_p)
 {
     const struct uct_transport *const *transport = ucti_transports();
-    struct ucp_context *context = calloc(1, sizeof(*context));
-    char                text[1024];
-    ucs_status_t        status;
+    struct ucp_context                *context   = calloc(1, sizeof(*context));
+    char                               text[1024];
+    ucs_status_t                       status;
 
     if (context == NULL) {
         return ucsi_no_memory("a context", sizeof(*context));

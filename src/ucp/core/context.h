@@ -42,25 +42,24 @@ struct ucp_context {
     struct ucp_context_config   config;
     struct ucp_transport_config transports;
     struct ucp_context_options  options;
-    _Atomic bool               is_scheme_reported; /* UCX_RNDV_SCHEME: why not */
-    bool                       is_counted;
-    unsigned                   resource_count;
-    struct ucp_resource        resources[UCP_DEVICE_COUNT_MAX];
-    unsigned                   left_out_count;
-    struct ucp_left_out        left_out[UCP_LEFT_OUT_COUNT_MAX];
-    struct ucp_reg_cache       regs;
-    struct ucs_hash            mems;
-    pthread_mutex_t            mems_lock;
+    _Atomic bool         is_scheme_reported; /* UCX_RNDV_SCHEME: why not */
+    bool                 is_counted;
+    unsigned             resource_count;
+    struct ucp_resource  resources[UCP_DEVICE_COUNT_MAX];
+    unsigned             left_out_count;
+    struct ucp_left_out  left_out[UCP_LEFT_OUT_COUNT_MAX];
+    struct ucp_reg_cache regs;
+    struct ucs_hash      mems;
+    pthread_mutex_t      mems_lock;
 };
 
 /* Open all devices that the settings allow.
  * @param config  Borrowed: a copy is kept.
  * @return UCS_OK; UCS_ERR_NO_DEVICE: nothing is left, one line says why;
  *         UCS_ERR_NO_MEMORY. */
-UCS_MUST_USE ucs_status_t
-ucp_context_create(const struct ucp_config          *config,
-                   const struct ucp_context_options *options,
-                   struct ucp_context              **context_p);
+UCS_MUST_USE ucs_status_t ucp_context_create(
+    const struct ucp_config *config, const struct ucp_context_options *options,
+    struct ucp_context **context_p);
 
 /* That domain is the how-manieth of its transport? So a peer names it, in
  * addresses and keys. */

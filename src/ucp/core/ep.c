@@ -20,8 +20,8 @@ const char *ucp_ep_describe(const struct ucp_ep *ep, char *text, size_t size)
 {
     snprintf(text, size, "worker '%s' (%016lx), endpoint %u over %s",
              ep->peer->view.name, (unsigned long)ep->peer->id, ep->index,
-             (ep->message_ep == NULL) ? "no transport" :
-                                        ep->message_ep->transport->name);
+             (ep->message_ep == NULL) ? "no transport"
+                                      : ep->message_ep->transport->name);
     return text;
 }
 
@@ -101,18 +101,18 @@ static ucs_status_t ep_choose_lanes(struct ucp_worker             *worker,
                                     unsigned                      *count_p)
 {
     char         reasons[512];
-    ucs_status_t status = ucp_lanes_choose(worker, view, &choices[0], reasons,
-                                           sizeof(reasons));
+    ucs_status_t status =
+        ucp_lanes_choose(worker, view, &choices[0], reasons, sizeof(reasons));
 
     *count_p = 0;
     if (status == UCS_OK) {
         *count_p = ucp_lanes_add_rails(worker, view, choices);
     } else {
         /* An end that stands in was asked for by nobody here. */
-        ucs_log((view == &peer->view) ? UCS_LOG_LEVEL_DIAG :
-                                        UCS_LOG_LEVEL_ERROR,
-                "worker '%s' (%016lx) cannot be reached: %s",
-                peer->view.name, (unsigned long)peer->id, reasons);
+        ucs_log((view == &peer->view) ? UCS_LOG_LEVEL_DIAG
+                                      : UCS_LOG_LEVEL_ERROR,
+                "worker '%s' (%016lx) cannot be reached: %s", peer->view.name,
+                (unsigned long)peer->id, reasons);
     }
     return status;
 }
@@ -134,9 +134,9 @@ static ucs_status_t ep_configure(struct ucp_ep                *ep,
 static struct ucp_ep *ep_new(struct ucp_worker *worker, struct ucp_peer *peer,
                              uint32_t index, unsigned lane_count)
 {
-    size_t         bytes = sizeof(struct ucp_ep) +
-                           (lane_count * sizeof(struct ucp_ep_lane));
-    struct ucp_ep *ep    = calloc(1, bytes);
+    size_t bytes =
+        sizeof(struct ucp_ep) + (lane_count * sizeof(struct ucp_ep_lane));
+    struct ucp_ep *ep = calloc(1, bytes);
 
     if (ep == NULL) {
         ucsi_no_memory("an endpoint", bytes);
@@ -214,9 +214,8 @@ static void ep_abort_queue(struct ucs_queue *queue, ucs_status_t status)
     struct ucs_queue_elem *elem;
 
     while ((elem = ucs_queue_pull(queue)) != NULL) {
-        ep_abort_request(
-                ucs_container_of(elem, struct ucp_request, send.queue),
-                status);
+        ep_abort_request(ucs_container_of(elem, struct ucp_request, send.queue),
+                         status);
     }
 }
 
@@ -247,9 +246,9 @@ static void ep_abort_sends(struct ucp_ep *ep, ucs_status_t status)
     }
     ep_abort_queue(&ep->messages, status);
     while (!ucs_list_is_empty(&ep->requests)) {
-        ep_abort_request(ucs_list_first(&ep->requests, struct ucp_request,
-                                        send.ep_link),
-                         status);
+        ep_abort_request(
+            ucs_list_first(&ep->requests, struct ucp_request, send.ep_link),
+            status);
     }
 }
 
@@ -266,8 +265,8 @@ static void ep_report(struct ucp_ep *ep, ucs_status_t status)
     if (ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE) {
         ucs_diag("%s: %s", text, ucs_status_string(status));
     } else if (ep->options.err_cb == NULL) {
-        ucs_error("%s: %s; no error handler was given to ucp_ep_create()",
-                  text, ucs_status_string(status));
+        ucs_error("%s: %s; no error handler was given to ucp_ep_create()", text,
+                  ucs_status_string(status));
     } else {
         ucs_debug("%s: %s", text, ucs_status_string(status));
         ep->options.err_cb(ep->options.err_arg, ep, status);

@@ -153,8 +153,8 @@ static inline unsigned ucp_ep_lane_count(const struct ucp_ep *ep)
  * lane can still be heard.
  * @return UCS_OK; UCS_ERR_UNREACHABLE: no transport reaches the peer, one line
  *         says why for each; UCS_ERR_NO_MEMORY; what the transport answers. */
-UCS_MUST_USE ucs_status_t ucp_ep_open(struct ucp_worker *worker,
-                                      struct ucp_peer   *peer,
+UCS_MUST_USE ucs_status_t ucp_ep_open(struct ucp_worker             *worker,
+                                      struct ucp_peer               *peer,
                                       const struct ucp_address_view *view,
                                       uint32_t index, struct ucp_ep **ep_p);
 
@@ -189,8 +189,8 @@ void ucp_ep_remove_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk);
 /* Send a small control message, queued if there is no room.
  * @param bytes  [length] borrowed, at most UCP_CONTROL_BYTES_MAX. */
 enum { UCP_CONTROL_BYTES_MAX = 1024 };
-void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id,
-                         const uint8_t *bytes, size_t length);
+void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id, const uint8_t *bytes,
+                         size_t length);
 
 /* Go on with the queues, as far as there is room. */
 void ucp_ep_drain(struct ucp_ep *ep);

@@ -24,9 +24,9 @@ struct ucp_control {
 ucs_status_t ucp_ep_queues_init(struct ucp_worker *worker)
 {
     const struct ucs_mpool_params params = {
-            .name          = "control messages",
-            .element_bytes = sizeof(struct ucp_control),
-            .chunk_count   = 16,
+        .name          = "control messages",
+        .element_bytes = sizeof(struct ucp_control),
+        .chunk_count   = 16,
     };
 
     return ucsi_mpool_init(&worker->controls, &params);
@@ -51,8 +51,7 @@ static size_t control_pack(void *dest, void *arg)
 }
 
 /* An abort follows the message that it takes back; all others may overtake. */
-static ucs_status_t control_send(struct ucp_ep      *ep,
-                                 struct ucp_control *control)
+static ucs_status_t control_send(struct ucp_ep *ep, struct ucp_control *control)
 {
     unsigned order = (control->am_id == UCP_AM_ABORT) ? 0 : UCT_FLAG_ANY_ORDER;
     ssize_t  packed =
@@ -62,8 +61,8 @@ static ucs_status_t control_send(struct ucp_ep      *ep,
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
 
-void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id,
-                         const uint8_t *bytes, size_t length)
+void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id, const uint8_t *bytes,
+                         size_t length)
 {
     struct ucp_control  first;
     struct ucp_control *queued;
@@ -129,8 +128,7 @@ static bool drain_control(struct ucp_ep *ep)
 
     while ((elem = ucs_queue_head(&ep->control)) != NULL) {
         if (control_send(ep, ucs_container_of(elem, struct ucp_control,
-                                              queue)) ==
-            UCS_ERR_WOULD_BLOCK) {
+                                              queue)) == UCS_ERR_WOULD_BLOCK) {
             return false;
         }
         ucs_queue_pull(&ep->control);
@@ -258,7 +256,7 @@ void ucp_ep_remove_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk)
     if (!bulk->is_queued) {
         return;
     }
-    ucs_queue_for_each_safe(other, position, &ep->bulk, queue) {
+    ucs_queue_for_each_safe (other, position, &ep->bulk, queue) {
         if (other == bulk) {
             ucs_queue_remove_at(&ep->bulk, position);
             break;

@@ -75,8 +75,8 @@ static size_t close_queue_count(const struct ucs_queue *queue)
 static size_t close_owed(const struct ucp_ep *ep)
 {
     const struct ucp_request *req;
-    size_t                    owed = close_queue_count(&ep->control) +
-                  close_queue_count(&ep->messages);
+    size_t                    owed =
+        close_queue_count(&ep->control) + close_queue_count(&ep->messages);
 
     ucs_list_for_each (req, &ep->requests, send.ep_link) {
         owed += ucp_rndv_owed(req);
@@ -89,9 +89,9 @@ static uint64_t close_deadline(const struct ucp_ep *ep, uint64_t now_ns)
     const struct ucp_context_config *config = &ep->worker->context->config;
 
     return ucs_clock_deadline(
-        now_ns, (ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE) ?
-                    config->failure_bound_none_ns :
-                    config->failure_bound_peer_ns);
+        now_ns, (ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE)
+                    ? config->failure_bound_none_ns
+                    : config->failure_bound_peer_ns);
 }
 
 static void close_watch(struct ucp_request *req)
@@ -119,10 +119,10 @@ static void close_finish(struct ucp_ep *ep)
 {
     struct ucp_request *req, *next;
 
-    ucs_list_for_each_safe(req, next, &ep->requests, send.ep_link) {
+    ucs_list_for_each_safe (req, next, &ep->requests, send.ep_link) {
         ucp_rndv_cancel_unmatched(req);
     }
-    ep->flags &= (uint16_t)~(UCP_EP_USER | UCP_EP_CLOSING);
+    ep->flags &= (uint16_t) ~(UCP_EP_USER | UCP_EP_CLOSING);
     if ((ep->source == NULL) || (ep->failed != UCS_OK) || close_is_loop(ep)) {
         ucp_ep_end(ep, UCS_ERR_CANCELED);
     }
@@ -131,9 +131,9 @@ static void close_finish(struct ucp_ep *ep)
 /* Flush one lane after the other. */
 static ucs_status_t flush_lanes(struct ucp_request *req)
 {
-    struct flush_state       *state  = flush_state(req);
-    const struct ucp_ep      *ep     = req->send.ep;
-    ucs_status_t              status = UCS_OK;
+    struct flush_state  *state  = flush_state(req);
+    const struct ucp_ep *ep     = req->send.ep;
+    ucs_status_t         status = UCS_OK;
 
     for (; (status == UCS_OK) && (state->lane < ucp_ep_lane_count(ep));
          state->lane += (status == UCS_OK)) {
@@ -148,7 +148,7 @@ static ucs_status_t flush_lanes(struct ucp_request *req)
 static void flush_done(struct uct_req *self)
 {
     struct flush_state *state =
-            ucs_container_of(self, struct flush_state, base);
+        ucs_container_of(self, struct flush_state, base);
     struct ucp_request *req    = state->request;
     struct ucp_ep      *ep     = req->send.ep;
     ucs_status_t        status = self->status;
@@ -179,8 +179,8 @@ static ucs_status_t flush_step(struct ucp_request *req)
     struct ucp_ep      *ep    = req->send.ep;
     ucs_status_t        status;
 
-    if (!ucs_queue_is_empty(&ep->control) ||
-        !ucs_queue_is_empty(&ep->bulk) || !ucp_ep_is_settled(ep)) {
+    if (!ucs_queue_is_empty(&ep->control) || !ucs_queue_is_empty(&ep->bulk) ||
+        !ucp_ep_is_settled(ep)) {
         return UCS_ERR_WOULD_BLOCK;
     }
     state->base.cb = flush_done;
@@ -206,20 +206,20 @@ static ucs_status_t flush_abort(struct ucp_request *req, ucs_status_t status)
 }
 
 static const struct ucp_proto flush_proto = {
-        .name    = "flush",
-        .summary = "wait until all before is done",
-        .step    = flush_step,
-        .abort   = flush_abort,
+    .name    = "flush",
+    .summary = "wait until all before is done",
+    .step    = flush_step,
+    .abort   = flush_abort,
 };
 
 /* Also what is done at once is a request that the user may ask about. */
 static void flush_prepare(struct ucp_ep *ep, struct ucp_request *req,
                           bool closes)
 {
-    req->send.ep             = ep;
-    req->send.proto          = &flush_proto;
-    req->send.id             = 0;
-    req->send.tag            = 0;
+    req->send.ep                 = ep;
+    req->send.proto              = &flush_proto;
+    req->send.id                 = 0;
+    req->send.tag                = 0;
     flush_state(req)->closes     = closes;
     flush_state(req)->is_watched = false;
     flush_state(req)->lane       = 0;
@@ -256,8 +256,8 @@ static void flush_worker_part_done(void *part, ucs_status_t status, void *arg)
 /* Flush one endpoint for req. @return false: memory is short. */
 static bool flush_worker_part(struct ucp_ep *ep, struct ucp_request *req)
 {
-    struct ucp_request *part = ucp_request_get(
-        ep->worker, UCP_REQUEST_CALLBACK | UCP_REQUEST_OURS);
+    struct ucp_request *part =
+        ucp_request_get(ep->worker, UCP_REQUEST_CALLBACK | UCP_REQUEST_OURS);
 
     if (part == NULL) {
         return false;
@@ -283,12 +283,12 @@ static ucs_status_t flush_worker_abort(struct ucp_request *req,
 
 /* Never stepped: its parts are in the endpoints' queues. */
 static const struct ucp_proto flush_worker_proto = {
-        .name    = "flush/worker",
-        .summary = "wait for the flushes of all endpoints",
-        .abort   = flush_worker_abort,
+    .name    = "flush/worker",
+    .summary = "wait for the flushes of all endpoints",
+    .abort   = flush_worker_abort,
 };
 
-ucs_status_t ucp_flush_worker(struct ucp_worker *worker,
+ucs_status_t ucp_flush_worker(struct ucp_worker  *worker,
                               struct ucp_request *req)
 {
     struct flush_worker_state *state = flush_worker_state(req);
@@ -298,7 +298,7 @@ ucs_status_t ucp_flush_worker(struct ucp_worker *worker,
     req->send.tag     = 0;
     state->left_count = 1; /* this call: what ends inside does not end req */
     state->status     = UCS_OK;
-    ucs_list_for_each_safe(ep, next, &worker->eps, worker_link) {
+    ucs_list_for_each_safe (ep, next, &worker->eps, worker_link) {
         if ((ep->failed != UCS_OK) || flush_is_idle(ep)) {
             continue;
         }
@@ -358,8 +358,8 @@ static void close_give_up(struct ucp_request *req)
     ucs_diag("%s: closed with a message that the peer has taken a part of, and "
              "then nothing for the time of UCX_FAILURE_BOUND%s",
              ucp_ep_describe(ep, text, sizeof(text)),
-             (ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE) ? "" :
-                                                                    "_PEER");
+             (ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE) ? ""
+                                                                  : "_PEER");
     close_unwatch(flush_state(req));
     ucp_ep_fail(ep, UCS_ERR_ENDPOINT_TIMEOUT);
     close_finish(ep);
@@ -395,8 +395,8 @@ unsigned ucp_closes_look(struct ucp_worker *worker, uint64_t now_ns)
             close_give_up(state->request);
             return 1; /* the list has changed: the others' turn is next */
         }
-        left_ns = ucs_min(left_ns, close_deadline(state->request->send.ep,
-                                                  now_ns) - now_ns);
+        left_ns = ucs_min(
+            left_ns, close_deadline(state->request->send.ep, now_ns) - now_ns);
     }
     worker->closes_look_ns =
         ucs_clock_deadline(now_ns, left_ns / CLOSE_LOOK_COUNT);
@@ -406,8 +406,8 @@ unsigned ucp_closes_look(struct ucp_worker *worker, uint64_t now_ns)
 void ucp_close_force(struct ucp_ep *ep)
 {
     struct uct_source *source = ep->source;
-    bool               is_heard = (source != NULL) &&
-                    (ep->failed == UCS_OK) && !close_is_loop(ep);
+    bool               is_heard =
+        (source != NULL) && (ep->failed == UCS_OK) && !close_is_loop(ep);
 
     struct ucp_peer_rails *rails = ep->rails;
 

@@ -187,9 +187,9 @@ static void drop_touching(struct ucp_reg_cache   *cache,
 
     ++cache->gone_count;
     for (unsigned i = 0; i < cache->domain_count; ++i) {
-        while ((range = ucs_ranges_touching(&cache->domains[i].kept,
-                                            gone->start, gone->end, which,
-                                            NULL)) != NULL) {
+        while (
+            (range = ucs_ranges_touching(&cache->domains[i].kept, gone->start,
+                                         gone->end, which, NULL)) != NULL) {
             reg_drop(reg_of(range), doomed);
         }
     }

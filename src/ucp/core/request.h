@@ -13,9 +13,10 @@
  *
  * Completing stores the flag, then the status, then calls back, then puts the
  * object back if it was released before. The status is what other threads
- * look at without the worker's lock: see ucp_request_status(). Inside the callback the user may
- * release it: then it goes back at once and is not touched again. The user's
- * bytes survive from one use to the next (ucp-api facts 3 and 5).
+ * look at without the worker's lock: see ucp_request_status(). Inside the
+ * callback the user may release it: then it goes back at once and is not
+ * touched again. The user's bytes survive from one use to the next (ucp-api
+ * facts 3 and 5).
  *
  * A caller may bring its own memory (EXTERNAL), aligned to 8 bytes only. */
 #ifndef UCP_CORE_REQUEST_H_
@@ -37,15 +38,15 @@ struct ucp_rndv;
 
 enum ucp_request_flag {
     UCP_REQUEST_COMPLETED  = 1 << 0,
-    UCP_REQUEST_RELEASED   = 1 << 1, /* back to the pool when completed */
-    UCP_REQUEST_CALLBACK   = 1 << 2, /* cb is set */
-    UCP_REQUEST_EXTERNAL   = 1 << 3, /* the caller's memory */
-    UCP_REQUEST_TAG_RECV   = 1 << 4, /* recv is in use, else send */
-    UCP_REQUEST_EXPECTED   = 1 << 5, /* waits in the matching queue */
-    UCP_REQUEST_SYNC       = 1 << 6, /* completes after the match */
-    UCP_REQUEST_QUEUED     = 1 << 7, /* in one of its endpoint's queues */
-    UCP_REQUEST_ON_EP_LIST = 1 << 8, /* in ep->requests: waits for the peer */
-    UCP_REQUEST_OURS       = 1 << 9, /* cb is not the user's */
+    UCP_REQUEST_RELEASED   = 1 << 1,  /* back to the pool when completed */
+    UCP_REQUEST_CALLBACK   = 1 << 2,  /* cb is set */
+    UCP_REQUEST_EXTERNAL   = 1 << 3,  /* the caller's memory */
+    UCP_REQUEST_TAG_RECV   = 1 << 4,  /* recv is in use, else send */
+    UCP_REQUEST_EXPECTED   = 1 << 5,  /* waits in the matching queue */
+    UCP_REQUEST_SYNC       = 1 << 6,  /* completes after the match */
+    UCP_REQUEST_QUEUED     = 1 << 7,  /* in one of its endpoint's queues */
+    UCP_REQUEST_ON_EP_LIST = 1 << 8,  /* in ep->requests: waits for the peer */
+    UCP_REQUEST_OURS       = 1 << 9,  /* cb is not the user's */
     UCP_REQUEST_TRACED     = 1 << 15, /* its end goes into the trace */
 };
 
@@ -67,7 +68,7 @@ struct ucp_request_send {
     struct ucs_list         ep_link;
     uint64_t                id;
     uint64_t                tag;
-    _Alignas(8) uint8_t     state[UCP_PROTO_STATE_BYTES];
+    _Alignas(8) uint8_t state[UCP_PROTO_STATE_BYTES];
 };
 
 /* expected   place in the matching queue
@@ -138,8 +139,8 @@ static inline void ucp_request_begin(struct ucp_request *req, uint32_t flags)
 static inline void ucp_request_finish(struct ucp_request *req, uint32_t flags,
                                       ucs_status_t status)
 {
-    req->flags = (flags | UCP_REQUEST_COMPLETED) &
-                 ~(uint32_t)UCP_REQUEST_EXPECTED;
+    req->flags =
+        (flags | UCP_REQUEST_COMPLETED) & ~(uint32_t)UCP_REQUEST_EXPECTED;
     /* FINISH: release, pairs with DONE. */
     atomic_store_explicit(&req->status, status, memory_order_release);
 }

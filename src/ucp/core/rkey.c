@@ -24,7 +24,7 @@ size_t ucp_rkey_write(const struct ucp_mem *mem, uint8_t *bytes)
         if ((mem->regs[i] == NULL) || (transport->rkey_pack == NULL)) {
             continue;
         }
-        key->bytes   = keys[view.key_count];
+        key->bytes = keys[view.key_count];
         key->domain =
             ucp_context_domain_ordinal(context, context->resources[i].md);
         key->size_bytes =
@@ -103,8 +103,8 @@ ucs_status_t ucp_rkey_open(struct ucp_ep *ep, const uint8_t *bytes,
         ucs_error("ucp_ep_rkey_unpack: %s", reason);
         return status;
     }
-    rkey = (struct ucp_rkey *)malloc(
-        sizeof(*rkey) + UCP_LANE_COUNT_MAX * sizeof(rkey->keys[0]));
+    rkey = (struct ucp_rkey *)malloc(sizeof(*rkey) + UCP_LANE_COUNT_MAX *
+                                                         sizeof(rkey->keys[0]));
     if (rkey == NULL) {
         return UCS_ERR_NO_MEMORY;
     }

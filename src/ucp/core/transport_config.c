@@ -38,10 +38,9 @@ ucs_status_t ucp_transport_config_read(const char                  *app_prefix,
             continue;
         }
         entry  = transport_config_next(config, *transport);
-        status = (entry == NULL) ? UCS_ERR_NO_MEMORY :
-                                   ucsi_config_read((*transport)->config,
-                                                    app_prefix,
-                                                    entry->options);
+        status = (entry == NULL) ? UCS_ERR_NO_MEMORY
+                                 : ucsi_config_read((*transport)->config,
+                                                    app_prefix, entry->options);
         if (status != UCS_OK) {
             free((entry == NULL) ? NULL : entry->options);
             ucp_transport_config_release(config);
@@ -62,11 +61,10 @@ ucp_transport_config_copy(const struct ucp_transport_config *config,
     copy->count = 0;
     for (unsigned i = 0; i < config->count; ++i) {
         entry  = transport_config_next(copy, config->entries[i].transport);
-        status = (entry == NULL) ?
-                         UCS_ERR_NO_MEMORY :
-                         ucsi_config_copy(entry->transport->config,
-                                          config->entries[i].options,
-                                          entry->options);
+        status = (entry == NULL) ? UCS_ERR_NO_MEMORY
+                                 : ucsi_config_copy(entry->transport->config,
+                                                    config->entries[i].options,
+                                                    entry->options);
         if (status != UCS_OK) {
             free((entry == NULL) ? NULL : entry->options);
             ucp_transport_config_release(copy);
@@ -109,9 +107,8 @@ void ucp_transport_config_print(const struct ucp_transport_config *config,
     }
 }
 
-const void *
-ucp_transport_config_find(const struct ucp_transport_config *config,
-                          const struct uct_transport        *transport)
+const void *ucp_transport_config_find(const struct ucp_transport_config *config,
+                                      const struct uct_transport *transport)
 {
     for (unsigned i = 0; i < config->count; ++i) {
         if (config->entries[i].transport == transport) {

@@ -41,12 +41,11 @@ static ucs_status_t wakeup_add_ifaces(struct ucp_worker *worker)
 {
     ucs_status_t status = UCS_OK;
 
-    for (unsigned i = 0; (i < worker->iface_count) && (status == UCS_OK);
-         ++i) {
+    for (unsigned i = 0; (i < worker->iface_count) && (status == UCS_OK); ++i) {
         struct uct_iface *iface = worker->ifaces[i].iface;
-        int fd = (iface->transport->event_fd == NULL) ?
-                         -1 :
-                         iface->transport->event_fd(iface);
+        int               fd    = (iface->transport->event_fd == NULL)
+                                      ? -1
+                                      : iface->transport->event_fd(iface);
 
         if (fd >= 0) {
             status = wakeup_add(worker, fd);
@@ -106,8 +105,8 @@ static ucs_status_t wakeup_set_alarm(struct ucp_worker *worker)
     ucs_status_t       status;
 
     if (ucs_list_is_empty(&worker->closes)) {
-        return (wakeup->timer_fd < 0) ? UCS_OK :
-                                        ucsi_timerfd_disarm(wakeup->timer_fd);
+        return (wakeup->timer_fd < 0) ? UCS_OK
+                                      : ucsi_timerfd_disarm(wakeup->timer_fd);
     }
     if (wakeup->timer_fd < 0) {
         status = ucsi_timerfd_open(&wakeup->timer_fd);

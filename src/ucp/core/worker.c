@@ -28,17 +28,17 @@ enum worker_limit {
 };
 
 static const struct ucs_counter_desc worker_count_descs[] = {
-        [UCP_COUNT_FRAGMENT_OUT] = {"rndv_fragment_out", "bytes sent by messages"},
-        [UCP_COUNT_FRAGMENT_IN]  = {"rndv_fragment_in", "bytes that came so"},
-        [UCP_COUNT_PUT_OUT]      = {"rndv_put_out", "bytes written by put"},
-        [UCP_COUNT_PUT_IN]       = {"rndv_put_in", "bytes that the peer wrote"},
-        [UCP_COUNT_GET_OUT]      = {"rndv_get_out", "bytes that the peer read"},
-        [UCP_COUNT_GET_IN]       = {"rndv_get_in", "bytes read by get"},
-        [UCP_COUNT_FALL_BACK]    = {"rndv_fall_back",
-                                    "messages not moved as proposed"},
+    [UCP_COUNT_FRAGMENT_OUT] = {"rndv_fragment_out", "bytes sent by messages"},
+    [UCP_COUNT_FRAGMENT_IN]  = {"rndv_fragment_in", "bytes that came so"},
+    [UCP_COUNT_PUT_OUT]      = {"rndv_put_out", "bytes written by put"},
+    [UCP_COUNT_PUT_IN]       = {"rndv_put_in", "bytes that the peer wrote"},
+    [UCP_COUNT_GET_OUT]      = {"rndv_get_out", "bytes that the peer read"},
+    [UCP_COUNT_GET_IN]       = {"rndv_get_in", "bytes read by get"},
+    [UCP_COUNT_FALL_BACK]    = {"rndv_fall_back",
+                                "messages not moved as proposed"},
 };
 static const struct ucs_counter_table worker_count_table = {
-        "worker", worker_count_descs, UCP_COUNT_COUNT};
+    "worker", worker_count_descs, UCP_COUNT_COUNT};
 
 static void worker_request_init(struct ucs_mpool *pool, void *element)
 {
@@ -58,12 +58,12 @@ static ucs_status_t worker_init_pools(struct ucp_worker *worker)
 {
     struct ucp_context     *context = worker->context;
     struct ucs_mpool_params params  = {
-             .name          = "requests",
-             .element_bytes = sizeof(struct ucp_request) +
-                             context->options.request_bytes,
-             .align_bytes = 16,
-             .chunk_count = WORKER_REQUEST_CHUNK_COUNT,
-             .arg         = context,
+         .name = "requests",
+         .element_bytes =
+             sizeof(struct ucp_request) + context->options.request_bytes,
+         .align_bytes = 16,
+         .chunk_count = WORKER_REQUEST_CHUNK_COUNT,
+         .arg         = context,
     };
     ucs_status_t status;
 
@@ -118,7 +118,7 @@ static void worker_cleanup_pools(struct ucp_worker *worker)
     ucsi_mpool_cleanup(&worker->controls, false);
     ucsi_mpool_cleanup(&worker->requests,
                        !worker->options.ignore_request_leak &&
-                               ucs_log_is_enabled(UCS_LOG_LEVEL_WARN));
+                           ucs_log_is_enabled(UCS_LOG_LEVEL_WARN));
 }
 
 /* Interfaces are polled by progress in one of two ways. */
@@ -127,9 +127,9 @@ static void worker_add_to_poll(struct ucp_worker             *worker,
 {
     if (wiface->attr.flags & UCT_IFACE_POLL_IS_SYSCALL) {
         worker->slow[worker->slow_count++] = (struct ucp_slow_iface){
-                .iface       = wiface->iface,
-                .countdown   = 1,
-                .quiet_count = WORKER_SLOW_QUIET_MAX,
+            .iface       = wiface->iface,
+            .countdown   = 1,
+            .quiet_count = WORKER_SLOW_QUIET_MAX,
         };
     } else {
         worker->fast[worker->fast_count++] = wiface->iface;
@@ -142,22 +142,20 @@ static ucs_status_t worker_open_iface(struct ucp_worker *worker,
     const struct ucp_context_config *config = &worker->context->config;
     struct ucp_worker_iface *wiface = &worker->ifaces[worker->iface_count];
     struct uct_iface_params  params = {
-             .source_end     = ucp_peer_source_ended,
-             .source_end_arg = worker,
-             .config = ucp_transport_config_find(&worker->context->transports,
-                                                 md->transport),
-             .names          = &config->transports,
-             .wakeup         = (worker->context->options.features &
-                        UCP_FEATURE_WAKEUP) != 0,
-             .failure_bound_ns = config->failure_bound_peer_ns,
+         .source_end     = ucp_peer_source_ended,
+         .source_end_arg = worker,
+         .config = ucp_transport_config_find(&worker->context->transports,
+                                             md->transport),
+         .names  = &config->transports,
+         .wakeup = (worker->context->options.features & UCP_FEATURE_WAKEUP) != 0,
+         .failure_bound_ns = config->failure_bound_peer_ns,
     };
     uint8_t      address[UCT_ADDRESS_BYTES_MAX];
     ucs_status_t status = ucti_iface_open(md, &params, &wiface->iface);
 
     if (status != UCS_OK) {
-        ucs_warn("transport %s, device %s is left out: %s",
-                 md->transport->name, md->device.name,
-                 ucs_status_string(status));
+        ucs_warn("transport %s, device %s is left out: %s", md->transport->name,
+                 md->device.name, ucs_status_string(status));
         return status;
     }
     wiface->worker = worker;
@@ -185,8 +183,8 @@ static ucs_status_t worker_open_ifaces(struct ucp_worker *worker)
     ucs_status_t status = UCS_ERR_NO_DEVICE;
 
     for (unsigned i = 0; i < worker->context->resource_count; ++i) {
-        ucs_status_t opened = worker_open_iface(
-                worker, worker->context->resources[i].md);
+        ucs_status_t opened =
+            worker_open_iface(worker, worker->context->resources[i].md);
 
         status = (worker->iface_count > 0) ? UCS_OK : opened;
     }
@@ -208,9 +206,9 @@ static ucs_status_t worker_draw_id(struct ucp_worker *worker)
 {
     ucs_status_t status = ucsi_random_u64(&worker->id);
 
-    return (status == UCS_OK) ?
-               ucsi_random_bytes(worker->secret, sizeof(worker->secret)) :
-               status;
+    return (status == UCS_OK)
+               ? ucsi_random_bytes(worker->secret, sizeof(worker->secret))
+               : status;
 }
 
 ucs_status_t ucp_worker_open(struct ucp_context              *context,
@@ -223,11 +221,11 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     if (worker == NULL) {
         return ucsi_no_memory("a worker", sizeof(*worker));
     }
-    worker->context  = context;
-    worker->options  = *options;
+    worker->context = context;
+    worker->options = *options;
     if (worker->options.name[0] == '\0') {
-        (void)snprintf(worker->options.name, sizeof(worker->options.name),
-                       "%p", (void *)worker);
+        (void)snprintf(worker->options.name, sizeof(worker->options.name), "%p",
+                       (void *)worker);
     }
     worker->is_multi = (options->thread_mode == UCS_THREAD_MODE_MULTI);
     worker->has_tag  = context->options.features & UCP_FEATURE_TAG;

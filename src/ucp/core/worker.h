@@ -98,11 +98,11 @@ struct ucp_worker {
     struct ucp_tag_queues     tag;
     struct ucs_mpool          requests;
     struct ucs_mpool          controls;
-    struct ucs_mpool          rndvs;  /* struct ucp_rndv */
-    struct ucs_mpool          pieces; /* struct ucp_piece */
-    struct ucs_mpool          layouts; /* struct ucp_layout */
-    struct ucs_mpool          regs;    /* struct ucp_regs */
-    struct ucs_mpool          extents; /* struct ucp_extent */
+    struct ucs_mpool          rndvs;      /* struct ucp_rndv */
+    struct ucs_mpool          pieces;     /* struct ucp_piece */
+    struct ucs_mpool          layouts;    /* struct ucp_layout */
+    struct ucs_mpool          regs;       /* struct ucp_regs */
+    struct ucs_mpool          extents;    /* struct ucp_extent */
     struct ucs_mpool          share_pool; /* struct ucp_share */
     struct ucs_idmap          ids;
     struct ucp_context       *context;
@@ -128,10 +128,9 @@ struct ucp_worker {
     struct ucp_trace         *trace;
 };
 
-UCS_MUST_USE ucs_status_t
-ucp_worker_open(struct ucp_context *context,
-                const struct ucp_worker_options *options,
-                struct ucp_worker              **worker_p);
+UCS_MUST_USE ucs_status_t ucp_worker_open(
+    struct ucp_context *context, const struct ucp_worker_options *options,
+    struct ucp_worker **worker_p);
 void ucp_worker_close(struct ucp_worker *worker);
 
 /* Run every interface once.
@@ -140,9 +139,9 @@ unsigned ucp_worker_poll(struct ucp_worker *worker);
 
 /* The tables of an endpoint with lanes over those interfaces.
  * @return NULL when memory is short. */
-const struct ucp_ep_config *
-ucp_worker_ep_config(struct ucp_worker *worker, const unsigned *iface_indices,
-                     unsigned count);
+const struct ucp_ep_config *ucp_worker_ep_config(struct ucp_worker *worker,
+                                                 const unsigned *iface_indices,
+                                                 unsigned        count);
 
 /* A message makes no sense: late, damaged or forged. It is dropped, counted,
  * and named in one line.

@@ -30,11 +30,11 @@ struct ucp_query ucp_worker_config_query(const struct ucp_worker    *worker,
                                          const struct ucp_ep_config *config)
 {
     return (struct ucp_query){
-            .lane      = &config->lane,
-            .rows      = config->lanes,
-            .row_count = config->lane_count,
-            .scheme    = worker->context->config.rndv_scheme,
-            .config    = &worker->context->config,
+        .lane      = &config->lane,
+        .rows      = config->lanes,
+        .row_count = config->lane_count,
+        .scheme    = worker->context->config.rndv_scheme,
+        .config    = &worker->context->config,
     };
 }
 
@@ -51,8 +51,8 @@ static ucs_status_t config_select(struct ucp_worker    *worker,
             query.dt_class = (enum ucp_dt_class)dt_class;
             query.scheme   = scheme;
             config_check_scheme(worker, &query);
-            status         = ucp_select(ucp_protos, &query,
-                                        &config->select[mode][dt_class]);
+            status =
+                ucp_select(ucp_protos, &query, &config->select[mode][dt_class]);
             if (status != UCS_OK) {
                 ucs_error("transport %s: no protocol for some sizes (mode %d, "
                           "datatype class %d); look at UCX_RNDV_THRESH",
@@ -70,7 +70,7 @@ static ucs_status_t config_select(struct ucp_worker    *worker,
 static void config_set_direct(struct ucp_ep_config *config)
 {
     const struct ucp_select_row *row =
-            &config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG].rows[0];
+        &config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG].rows[0];
 
     if (row->proto->direct == UCP_DIRECT_SHORT) {
         config->short_bytes_end = row->bytes_max + 1;
@@ -78,8 +78,9 @@ static void config_set_direct(struct ucp_ep_config *config)
     }
     if (row->proto->direct == UCP_DIRECT_PACKED) {
         config->packed_bytes_end =
-                ucs_min(row->bytes_max, config->lane.attr.am.bcopy_bytes_max -
-                                                UCP_WIRE_EAGER_BYTES) + 1;
+            ucs_min(row->bytes_max, config->lane.attr.am.bcopy_bytes_max -
+                                        UCP_WIRE_EAGER_BYTES) +
+            1;
     }
 }
 
@@ -115,13 +116,13 @@ static void config_set_lanes(struct ucp_ep_config    *config,
     config->lane       = config->lanes[0].model;
 }
 
-const struct ucp_ep_config *
-ucp_worker_ep_config(struct ucp_worker *worker, const unsigned *iface_indices,
-                     unsigned count)
+const struct ucp_ep_config *ucp_worker_ep_config(struct ucp_worker *worker,
+                                                 const unsigned *iface_indices,
+                                                 unsigned        count)
 {
     struct ucp_ep_config *config;
 
-    ucs_list_for_each(config, &worker->configs, link) {
+    ucs_list_for_each (config, &worker->configs, link) {
         if (config_has_lanes(config, iface_indices, count)) {
             return config;
         }
@@ -146,7 +147,7 @@ bool ucp_worker_config_is_new(struct ucp_worker          *worker,
 {
     struct ucp_ep_config *known;
 
-    ucs_list_for_each(known, &worker->configs, link) {
+    ucs_list_for_each (known, &worker->configs, link) {
         if ((known == config) && !known->is_explained) {
             known->is_explained = true;
             return true;
@@ -159,7 +160,7 @@ void ucp_worker_configs_cleanup(struct ucp_worker *worker)
 {
     struct ucp_ep_config *config, *next;
 
-    ucs_list_for_each_safe(config, next, &worker->configs, link) {
+    ucs_list_for_each_safe (config, next, &worker->configs, link) {
         free(config);
     }
 }

@@ -61,8 +61,8 @@ UCS_MUST_USE ucs_status_t ucp_dt_strided_init(struct ucp_dt_strided *dt,
 /* A layout whose block, extent and levels came from a peer: is a message of
  * length bytes in an address space that begins there? Sets the rest of it.
  * @param length  Not 0. */
-UCS_MUST_USE bool ucp_dt_strided_adopt(struct ucp_dt_strided *dt,
-                                       uint64_t base, size_t length);
+UCS_MUST_USE bool ucp_dt_strided_adopt(struct ucp_dt_strided *dt, uint64_t base,
+                                       size_t length);
 
 /* The memory from the first byte of [offset, offset + length) of a message to
  * its last, gaps and all. @param length  Not 0. */

@@ -62,8 +62,8 @@ static void config_tables(const struct ucs_config_table **tables)
 static ucs_status_t config_read_all(const char        *env_prefix,
                                     struct ucp_config *config)
 {
-    ucs_status_t status = ucsi_config_read(&ucsi_log_config_table, env_prefix,
-                                           &config->log);
+    ucs_status_t status =
+        ucsi_config_read(&ucsi_log_config_table, env_prefix, &config->log);
 
     if (status != UCS_OK) {
         return status;
@@ -71,9 +71,9 @@ static ucs_status_t config_read_all(const char        *env_prefix,
     ucsi_log_config_apply(&config->log); /* also for what the others say */
     status = ucsi_config_read(&ucp_context_config_table, env_prefix,
                               &config->context);
-    return (status != UCS_OK) ? status :
-                                ucp_transport_config_read(env_prefix,
-                                                          &config->transports);
+    return (status != UCS_OK)
+               ? status
+               : ucp_transport_config_read(env_prefix, &config->transports);
 }
 
 ucs_status_t ucp_config_read(const char *env_prefix, const char *filename,
@@ -131,8 +131,7 @@ ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
     if (status != UCS_ERR_NO_ELEM) {
         return status;
     }
-    status = ucsi_config_set(&ucsi_log_config_table, &config->log, name,
-                             value);
+    status = ucsi_config_set(&ucsi_log_config_table, &config->log, name, value);
     if (status != UCS_ERR_NO_ELEM) {
         ucsi_log_config_apply(&config->log);
         return status;
@@ -166,8 +165,8 @@ static struct ucp_context_options options_read(const ucp_params_t *user)
     }
     if (user->field_mask & UCP_PARAM_FIELD_REQUEST_SIZE) {
         /* Rounding up may wrap; this stays too large. */
-        options.request_bytes = ucs_max(ucs_align_up(user->request_size, 8),
-                                        user->request_size);
+        options.request_bytes =
+            ucs_max(ucs_align_up(user->request_size, 8), user->request_size);
     }
     if (user->field_mask & UCP_PARAM_FIELD_REQUEST_INIT) {
         options.request_init = user->request_init;
@@ -213,11 +212,11 @@ static void report_to_runner(void)
     close(fd);
 }
 
-ucs_status_t ucp_init_version(unsigned api_major_version,
-                              unsigned api_minor_version,
+ucs_status_t ucp_init_version(unsigned            api_major_version,
+                              unsigned            api_minor_version,
                               const ucp_params_t *params,
                               const ucp_config_t *config,
-                              ucp_context_h *context_p)
+                              ucp_context_h      *context_p)
 {
     struct ucp_context_options options;
     ucp_config_t              *own_config = NULL;
@@ -275,9 +274,9 @@ ucs_status_t ucp_context_query(ucp_context_h context, ucp_context_attr_t *attr)
         attr->request_size = sizeof(struct ucp_request);
     }
     if (attr->field_mask & UCP_ATTR_FIELD_THREAD_MODE) {
-        attr->thread_mode = context->options.workers_are_shared ?
-                                    UCS_THREAD_MODE_MULTI :
-                                    UCS_THREAD_MODE_SINGLE;
+        attr->thread_mode = context->options.workers_are_shared
+                                ? UCS_THREAD_MODE_MULTI
+                                : UCS_THREAD_MODE_SINGLE;
     }
     if (attr->field_mask & UCP_ATTR_FIELD_MEMORY_TYPES) {
         attr->memory_types = UCS_BIT(UCS_MEMORY_TYPE_HOST);

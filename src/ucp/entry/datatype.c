@@ -33,11 +33,11 @@ ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
     return UCS_OK;
 }
 
-ucs_status_t causeway_dt_create_strided(size_t block_bytes,
+ucs_status_t causeway_dt_create_strided(size_t                     block_bytes,
                                         const causeway_dt_level_t *levels,
-                                        unsigned        level_count,
-                                        size_t          extent_bytes,
-                                        ucp_datatype_t *datatype_p)
+                                        unsigned                   level_count,
+                                        size_t                     extent_bytes,
+                                        ucp_datatype_t            *datatype_p)
 {
     struct ucp_dt_strided *dt;
     ucs_status_t           status;
@@ -50,8 +50,8 @@ ucs_status_t causeway_dt_create_strided(size_t block_bytes,
     if (dt == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    status = ucp_dt_strided_init(dt, block_bytes, levels, level_count,
-                                 extent_bytes);
+    status =
+        ucp_dt_strided_init(dt, block_bytes, levels, level_count, extent_bytes);
     if (status != UCS_OK) {
         free(dt);
         return status;
@@ -74,9 +74,9 @@ ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr)
 {
     bool   has_count = (attr->field_mask & UCP_DATATYPE_ATTR_FIELD_COUNT) != 0;
     size_t count     = has_count ? attr->count : 1;
-    const void *buffer = (attr->field_mask & UCP_DATATYPE_ATTR_FIELD_BUFFER) ?
-                                 attr->buffer :
-                                 NULL;
+    const void *buffer = (attr->field_mask & UCP_DATATYPE_ATTR_FIELD_BUFFER)
+                             ? attr->buffer
+                             : NULL;
     struct ucp_dt_iter iter;
     ucs_status_t       status;
 

@@ -24,7 +24,7 @@ static struct ucp_ep_options options_read(const ucp_ep_params_t *user)
     }
     if (user->field_mask & UCP_EP_PARAM_FIELD_FLAGS) {
         options.no_loopback =
-                (user->flags & UCP_EP_PARAMS_FLAGS_NO_LOOPBACK) != 0;
+            (user->flags & UCP_EP_PARAMS_FLAGS_NO_LOOPBACK) != 0;
     }
     if ((user->field_mask & UCP_EP_PARAM_FIELD_NAME) && (user->name != NULL)) {
         options.name = user->name;
@@ -35,8 +35,8 @@ static struct ucp_ep_options options_read(const ucp_ep_params_t *user)
 /* What kind of endpoint is asked for, and can we make it? */
 static ucs_status_t create_check(const ucp_ep_params_t *params)
 {
-    uint64_t sockaddr_fields = UCP_EP_PARAM_FIELD_SOCK_ADDR |
-                               UCP_EP_PARAM_FIELD_CONN_REQUEST;
+    uint64_t sockaddr_fields =
+        UCP_EP_PARAM_FIELD_SOCK_ADDR | UCP_EP_PARAM_FIELD_CONN_REQUEST;
 
     if (params->field_mask & sockaddr_fields) {
         ucs_error("ucp_ep_create: endpoints by socket address are not built "
@@ -58,7 +58,7 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     struct ucp_address_view view;
     struct ucp_peer        *peer;
     const uint8_t          *address;
-    ucs_status_t          status;
+    ucs_status_t            status;
 
     if ((worker == NULL) || (params == NULL) || (ep_p == NULL)) {
         ucs_error("ucp_ep_create: worker, params or ep_p is NULL");
@@ -81,8 +81,7 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
 }
 
 /* Start a flush or a close that may have to wait. */
-typedef ucs_status_t (*ep_start_fn)(struct ucp_ep      *ep,
-                                    struct ucp_request *req);
+typedef ucs_status_t (*ep_start_fn)(struct ucp_ep *ep, struct ucp_request *req);
 
 static ucs_status_ptr_t ep_start(struct ucp_ep *ep, ep_start_fn start,
                                  const ucp_request_param_t *param)
@@ -95,8 +94,7 @@ static ucs_status_ptr_t ep_start(struct ucp_ep *ep, ep_start_fn start,
     return ucp_op_finish_send(req, start(ep, req), param);
 }
 
-ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep,
-                                  const ucp_request_param_t *param)
+ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 {
     struct ucp_worker *worker;
     ucs_status_ptr_t   result;
@@ -139,8 +137,7 @@ static ucs_status_ptr_t ep_close(struct ucp_ep *ep, bool force,
     return result;
 }
 
-ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
-                                  const ucp_request_param_t *param)
+ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 {
     bool force = (param != NULL) &&
                  (param->op_attr_mask & UCP_OP_ATTR_FIELD_FLAGS) &&
@@ -260,7 +257,7 @@ void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)
     fprintf(stream, "#        state       : %s\n",
             (ep->failed == UCS_OK) ? "ready" : ucs_status_string(ep->failed));
     for (const struct ucp_select_row *row =
-                 ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG].rows;
+             ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG].rows;
          ; ++row) {
         fprintf(stream, "#        up to %-20zu %s\n", row->bytes_max,
                 row->proto->name);

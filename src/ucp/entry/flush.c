@@ -25,9 +25,9 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h               worker,
 static ucp_request_param_t flush_nb_param(ucp_send_callback_t cb)
 {
     ucp_request_param_t param = {
-            .op_attr_mask = (cb == NULL) ? 0 : UCP_OP_ATTR_FIELD_CALLBACK,
-            /* the third argument is not looked at: tag_send.c */
-            .cb.send = (ucp_send_nbx_callback_t)(void (*)(void))cb,
+        .op_attr_mask = (cb == NULL) ? 0 : UCP_OP_ATTR_FIELD_CALLBACK,
+        /* the third argument is not looked at: tag_send.c */
+        .cb.send = (ucp_send_nbx_callback_t)(void (*)(void))cb,
     };
 
     return param;

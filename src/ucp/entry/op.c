@@ -15,15 +15,16 @@ bool ucp_op_is_null(const char *call, const void *one, const void *other)
 
 const ucp_request_param_t ucp_op_no_param = {0};
 
-ucs_status_ptr_t ucp_op_finish_send(struct ucp_request *req,
-                                    ucs_status_t        status,
+ucs_status_ptr_t ucp_op_finish_send(struct ucp_request        *req,
+                                    ucs_status_t               status,
                                     const ucp_request_param_t *param)
 {
     uint32_t mask = param->op_attr_mask;
 
     if (status == UCS_INPROGRESS) {
         if (ucs_unlikely(req->flags & UCP_REQUEST_COMPLETED)) {
-            status = ucp_request_status(req); /* by a loop back into ourselves */
+            status =
+                ucp_request_status(req); /* by a loop back into ourselves */
         } else {
             ucp_op_set_callback_send(req, param);
             return ucp_request_pointer(req);

@@ -20,16 +20,16 @@ extern const ucp_request_param_t ucp_op_no_param;
 
 static inline ucp_datatype_t ucp_op_datatype(const ucp_request_param_t *param)
 {
-    return (param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE) ?
-                   param->datatype :
-                   ucp_dt_make_contig(1);
+    return (param->op_attr_mask & UCP_OP_ATTR_FIELD_DATATYPE)
+               ? param->datatype
+               : ucp_dt_make_contig(1);
 }
 
 /* A request with its flags set: the caller's memory, or one of the pool.
  * @return NULL when memory is short. */
-static inline struct ucp_request *ucp_op_request(struct ucp_worker *worker,
-                                                 const ucp_request_param_t *param,
-                                                 uint32_t flags)
+static inline struct ucp_request *
+ucp_op_request(struct ucp_worker *worker, const ucp_request_param_t *param,
+               uint32_t flags)
 {
     struct ucp_request *req;
 
@@ -45,13 +45,13 @@ static inline struct ucp_request *ucp_op_request(struct ucp_worker *worker,
 /* What the user's callback gets. */
 static inline void *ucp_op_user_data(const ucp_request_param_t *param)
 {
-    return (param->op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) ?
-                   param->user_data :
-                   NULL;
+    return (param->op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA)
+               ? param->user_data
+               : NULL;
 }
 
 /* From now on completing the request calls back. */
-static inline void ucp_op_set_callback_send(struct ucp_request *req,
+static inline void ucp_op_set_callback_send(struct ucp_request        *req,
                                             const ucp_request_param_t *param)
 {
     if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
@@ -61,7 +61,7 @@ static inline void ucp_op_set_callback_send(struct ucp_request *req,
     }
 }
 
-static inline void ucp_op_set_callback_recv(struct ucp_request *req,
+static inline void ucp_op_set_callback_recv(struct ucp_request        *req,
                                             const ucp_request_param_t *param)
 {
     if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
@@ -73,8 +73,8 @@ static inline void ucp_op_set_callback_recv(struct ucp_request *req,
 
 /* What a send-like call returns after its first attempt said `status`. The
  * request is complete, or given back, or in progress with its callback. */
-ucs_status_ptr_t ucp_op_finish_send(struct ucp_request *req,
-                                    ucs_status_t        status,
+ucs_status_ptr_t ucp_op_finish_send(struct ucp_request        *req,
+                                    ucs_status_t               status,
                                     const ucp_request_param_t *param);
 
 /* Run progress until a request is complete, and give it back.

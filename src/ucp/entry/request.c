@@ -26,8 +26,7 @@ ucs_status_t ucp_request_test(void *request, ucp_tag_recv_info_t *info)
     return status;
 }
 
-ucs_status_t ucp_tag_recv_request_test(void *request,
-                                       ucp_tag_recv_info_t *info)
+ucs_status_t ucp_tag_recv_request_test(void *request, ucp_tag_recv_info_t *info)
 {
     return ucp_request_test(request, info);
 }
@@ -40,9 +39,8 @@ static void request_describe(const struct ucp_request *req, char *text,
         snprintf(text, size, "tag receive, %zu bytes, tag 0x%lx",
                  req->dt.length, (unsigned long)req->recv.expected.node.tag);
     } else {
-        snprintf(text, size, "%s, %zu bytes, tag 0x%lx",
-                 req->send.proto->name, req->dt.length,
-                 (unsigned long)req->send.tag);
+        snprintf(text, size, "%s, %zu bytes, tag 0x%lx", req->send.proto->name,
+                 req->dt.length, (unsigned long)req->send.tag);
     }
 }
 
@@ -84,8 +82,8 @@ UCS_INLINE void request_release(void *request, bool silence)
 
     if (ucs_unlikely(req->worker->is_multi)) {
         release_with_lock(req, silence);
-    } else if (ucs_likely((req->flags & (UCP_REQUEST_COMPLETED |
-                                         UCP_REQUEST_EXTERNAL)) ==
+    } else if (ucs_likely((req->flags &
+                           (UCP_REQUEST_COMPLETED | UCP_REQUEST_EXTERNAL)) ==
                           UCP_REQUEST_COMPLETED)) {
         ucs_mpool_put(req);
     } else {

@@ -38,9 +38,8 @@ static ucs_status_ptr_t recv_stored(struct ucp_request        *req,
 
 /* A request whose datatype iterator is ready, or an error. */
 static ucs_status_t recv_prepare(struct ucp_worker *worker, void *buffer,
-                                 size_t                     count,
-                                 const ucp_request_param_t *param,
-                                 struct ucp_request       **req_p)
+                                 size_t count, const ucp_request_param_t *param,
+                                 struct ucp_request **req_p)
 {
     ucp_datatype_t      datatype = ucp_op_datatype(param);
     struct ucp_request *req;
@@ -77,9 +76,10 @@ static ucs_status_t recv_check(const struct ucp_worker *worker)
 }
 
 /* Any receive. */
-static UCS_OUTLINE ucs_status_ptr_t
-recv_any(struct ucp_worker *worker, void *buffer, size_t count, ucp_tag_t tag,
-         ucp_tag_t mask, const ucp_request_param_t *param)
+static UCS_OUTLINE ucs_status_ptr_t recv_any(struct ucp_worker *worker,
+                                             void *buffer, size_t count,
+                                             ucp_tag_t tag, ucp_tag_t mask,
+                                             const ucp_request_param_t *param)
 {
     struct ucp_tag_match      *match  = &worker->tag.match;
     ucs_status_t               status = recv_check(worker);
@@ -100,10 +100,8 @@ recv_any(struct ucp_worker *worker, void *buffer, size_t count, ucp_tag_t tag,
     }
     if (stored != NULL) {
         ucp_tag_match_remove(match, stored);
-        return recv_stored(req,
-                           ucs_container_of(stored, struct ucp_unexpected,
-                                            match),
-                           param);
+        return recv_stored(
+            req, ucs_container_of(stored, struct ucp_unexpected, match), param);
     }
     req->flags |= UCP_REQUEST_EXPECTED;
     ucp_op_set_callback_recv(req, param);
@@ -119,9 +117,9 @@ UCS_INLINE ucs_status_ptr_t recv_post(struct ucp_worker *worker, void *buffer,
                                       ucp_tag_t                  mask,
                                       const ucp_request_param_t *param)
 {
-    uint32_t              attr  = param->op_attr_mask;
-    struct ucp_tag_match *match = &worker->tag.match;
-    uint32_t              flags = UCP_REQUEST_TAG_RECV | UCP_REQUEST_EXPECTED;
+    uint32_t              attr   = param->op_attr_mask;
+    struct ucp_tag_match *match  = &worker->tag.match;
+    uint32_t              flags  = UCP_REQUEST_TAG_RECV | UCP_REQUEST_EXPECTED;
     size_t                length = count;
     struct ucp_request   *req;
 
@@ -169,7 +167,7 @@ recv_with_lock(struct ucp_worker *worker, void *buffer, size_t count,
 
 ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
                                   size_t count, ucp_tag_t tag,
-                                  ucp_tag_t tag_mask,
+                                  ucp_tag_t                  tag_mask,
                                   const ucp_request_param_t *param)
 {
     if (ucs_unlikely(worker->is_multi)) {
@@ -188,8 +186,7 @@ ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,
     ucp_worker_enter(worker);
     stored = ucp_tag_match_find(&worker->tag.match, tag, tag_mask);
     if (stored != NULL) {
-        unexpected       = ucs_container_of(stored, struct ucp_unexpected,
-                                            match);
+        unexpected = ucs_container_of(stored, struct ucp_unexpected, match);
         info->sender_tag = unexpected->match.exact.tag;
         info->length     = unexpected->length;
         if (remove) {
@@ -218,8 +215,8 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
     }
     ucp_worker_enter(worker);
     status = recv_prepare(worker, buffer, count, param, &req);
-    result = (status == UCS_OK) ? recv_stored(req, unexpected, param) :
-                                  UCS_STATUS_PTR(status);
+    result = (status == UCS_OK) ? recv_stored(req, unexpected, param)
+                                : UCS_STATUS_PTR(status);
     ucp_worker_leave(worker);
     return result;
 }
@@ -230,11 +227,11 @@ static ucp_request_param_t recv_nb_param(ucp_datatype_t          datatype,
                                          ucp_tag_recv_callback_t cb)
 {
     ucp_request_param_t param = {
-            .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
-                            UCP_OP_ATTR_FIELD_CALLBACK |
-                            UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-            .cb.recv  = (ucp_tag_recv_nbx_callback_t)(void (*)(void))cb,
-            .datatype = datatype,
+        .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
+                        UCP_OP_ATTR_FIELD_CALLBACK |
+                        UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+        .cb.recv  = (ucp_tag_recv_nbx_callback_t)(void (*)(void))cb,
+        .datatype = datatype,
     };
 
     if (cb == NULL) {
@@ -268,14 +265,13 @@ ucs_status_t ucp_tag_recv_nbr(ucp_worker_h worker, void *buffer, size_t count,
                               ucp_tag_t tag_mask, void *req)
 {
     const ucp_request_param_t param = {
-            .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
-                            UCP_OP_ATTR_FIELD_REQUEST |
-                            UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
-            .datatype = datatype,
-            .request  = req,
+        .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REQUEST |
+                        UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+        .datatype = datatype,
+        .request  = req,
     };
-    ucs_status_ptr_t result = ucp_tag_recv_nbx(worker, buffer, count, tag,
-                                               tag_mask, &param);
+    ucs_status_ptr_t result =
+        ucp_tag_recv_nbx(worker, buffer, count, tag, tag_mask, &param);
 
     return UCS_PTR_IS_ERR(result) ? UCS_PTR_RAW_STATUS(result) : UCS_OK;
 }

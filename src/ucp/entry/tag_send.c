@@ -22,9 +22,9 @@ static enum ucp_dt_class send_class(const struct ucp_ep      *ep,
     switch (req->dt.dt_class) {
     case UCP_DT_IOV:
     case UCP_DT_STRIDED:
-        return (ucp_dt_iter_piece_count(&req->dt) <= count_max) ?
-                   UCP_DT_IOV :
-                   UCP_DT_STRIDED;
+        return (ucp_dt_iter_piece_count(&req->dt) <= count_max)
+                   ? UCP_DT_IOV
+                   : UCP_DT_STRIDED;
     case UCP_DT_CONTIG:
     case UCP_DT_GENERIC:
     case UCP_DT_CLASS_COUNT:
@@ -55,15 +55,13 @@ static ucs_status_t send_start(struct ucp_request *req, struct ucp_ep *ep,
     req->send.tag   = tag;
     req->send.id    = 0;
     req->send.proto = ucp_select_lookup(
-            &ep->config->select[mode][send_class(ep, req)], req->dt.length);
+        &ep->config->select[mode][send_class(ep, req)], req->dt.length);
     return ucp_ep_submit(ep, req);
 }
 
-static UCS_OUTLINE ucs_status_ptr_t send_request(struct ucp_ep *ep,
-                                                  const void *buffer,
-                                                  size_t count, ucp_tag_t tag,
-                                                  const ucp_request_param_t *param,
-                                                  enum ucp_mode mode)
+static UCS_OUTLINE ucs_status_ptr_t
+send_request(struct ucp_ep *ep, const void *buffer, size_t count, ucp_tag_t tag,
+             const ucp_request_param_t *param, enum ucp_mode mode)
 {
     ucp_datatype_t      datatype = ucp_op_datatype(param);
     ucs_status_t        status   = send_check(ep, buffer, count, datatype);
@@ -116,8 +114,8 @@ UCS_INLINE ucs_status_t send_inline(struct ucp_ep *ep, const void *buffer,
         (length >= ep->short_bytes_end)) {
         return UCS_ERR_WOULD_BLOCK;
     }
-    return uct_ep_am_short(ep->message_ep, UCP_AM_EAGER, ucs_le64_(tag),
-                           buffer, length, 0);
+    return uct_ep_am_short(ep->message_ep, UCP_AM_EAGER, ucs_le64_(tag), buffer,
+                           length, 0);
 }
 
 /* A contiguous message on its way into the transport's buffer. */
@@ -156,8 +154,8 @@ static bool send_packed(struct ucp_ep *ep, const void *buffer, size_t count,
 /* With FORCE_IMM_CMPL a message goes inline or not at all; the first one of
  * an endpoint waits for its announcement only. */
 static UCS_NOINLINE ucs_status_ptr_t
-send_at_once(struct ucp_ep *ep, const void *buffer, size_t count,
-             ucp_tag_t tag, const ucp_request_param_t *param)
+send_at_once(struct ucp_ep *ep, const void *buffer, size_t count, ucp_tag_t tag,
+             const ucp_request_param_t *param)
 {
     ucs_status_t status = send_check(ep, buffer, count, ucp_op_datatype(param));
 
@@ -174,22 +172,23 @@ send_at_once(struct ucp_ep *ep, const void *buffer, size_t count,
 }
 
 /* What does not go inline. */
-static UCS_OUTLINE ucs_status_ptr_t
-send_other(struct ucp_ep *ep, const void *buffer, size_t count, ucp_tag_t tag,
-           const ucp_request_param_t *param, enum ucp_mode mode)
+static UCS_OUTLINE ucs_status_ptr_t send_other(struct ucp_ep *ep,
+                                               const void *buffer, size_t count,
+                                               ucp_tag_t                  tag,
+                                               const ucp_request_param_t *param,
+                                               enum ucp_mode              mode)
 {
     if (send_packed(ep, buffer, count, tag, param)) {
         return NULL;
     }
-    return (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) ?
-                   send_at_once(ep, buffer, count, tag, param) :
-                   send_request(ep, buffer, count, tag, param, mode);
+    return (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL)
+               ? send_at_once(ep, buffer, count, tag, param)
+               : send_request(ep, buffer, count, tag, param, mode);
 }
 
-static UCS_OUTLINE ucs_status_ptr_t
-send_with_lock(struct ucp_ep *ep, const void *buffer, size_t count,
-               ucp_tag_t tag, const ucp_request_param_t *param,
-               enum ucp_mode mode)
+static UCS_OUTLINE ucs_status_ptr_t send_with_lock(
+    struct ucp_ep *ep, const void *buffer, size_t count, ucp_tag_t tag,
+    const ucp_request_param_t *param, enum ucp_mode mode)
 {
     ucs_status_ptr_t result = NULL;
 
@@ -201,13 +200,12 @@ send_with_lock(struct ucp_ep *ep, const void *buffer, size_t count,
     return result;
 }
 
-ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer,
-                                  size_t count, ucp_tag_t tag,
+ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
+                                  ucp_tag_t                  tag,
                                   const ucp_request_param_t *param)
 {
     if (ucs_unlikely(ep->worker->is_multi)) {
-        return send_with_lock(ep, buffer, count, tag, param,
-                              UCP_MODE_STANDARD);
+        return send_with_lock(ep, buffer, count, tag, param, UCP_MODE_STANDARD);
     }
     if (ucs_likely(send_inline(ep, buffer, count, tag, param) == UCS_OK)) {
         return NULL;
@@ -287,8 +285,7 @@ static ucs_status_ptr_t send_buffered(struct ucp_ep *ep, const void *buffer,
     ucp_dt_iter_init_contig(&user->dt, NULL, req->dt.length);
     user->send.tag   = tag;
     user->send.proto = ucp_select_lookup(
-            &ep->config->select[UCP_MODE_BUFFERED][UCP_DT_CONTIG],
-            req->dt.length);
+        &ep->config->select[UCP_MODE_BUFFERED][UCP_DT_CONTIG], req->dt.length);
     status = send_captured(req, ep, tag);
     return ucp_op_finish_send(user, status, param);
 
@@ -320,10 +317,9 @@ static ucp_request_param_t send_nb_param(ucp_datatype_t      datatype,
                                          ucp_send_callback_t cb)
 {
     ucp_request_param_t param = {
-            .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
-                            UCP_OP_ATTR_FIELD_CALLBACK,
-            .cb.send  = (ucp_send_nbx_callback_t)(void (*)(void))cb,
-            .datatype = datatype,
+        .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_CALLBACK,
+        .cb.send      = (ucp_send_nbx_callback_t)(void (*)(void))cb,
+        .datatype     = datatype,
     };
 
     if (cb == NULL) {
@@ -351,14 +347,12 @@ ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void *buffer,
 }
 
 ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep, const void *buffer, size_t count,
-                              ucp_datatype_t datatype, ucp_tag_t tag,
-                              void *req)
+                              ucp_datatype_t datatype, ucp_tag_t tag, void *req)
 {
     const ucp_request_param_t param = {
-            .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE |
-                            UCP_OP_ATTR_FIELD_REQUEST,
-            .datatype = datatype,
-            .request  = req,
+        .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REQUEST,
+        .datatype     = datatype,
+        .request      = req,
     };
     ucs_status_ptr_t result = ucp_tag_send_nbx(ep, buffer, count, tag, &param);
 

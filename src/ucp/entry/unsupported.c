@@ -21,18 +21,18 @@ static ucs_status_ptr_t unsupported_ptr(const char *function, ...)
 
 /* Estimates. */
 
-ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h ep,
+ucs_status_t ucp_ep_evaluate_perf(ucp_ep_h                            ep,
                                   const ucp_ep_evaluate_perf_param_t *param,
-                                  ucp_ep_evaluate_perf_attr_t *attr)
+                                  ucp_ep_evaluate_perf_attr_t        *attr)
 {
     return unsupported(__func__, ep, param, attr);
 }
 
 /* Client and server. */
 
-ucs_status_t ucp_listener_create(ucp_worker_h worker,
+ucs_status_t ucp_listener_create(ucp_worker_h                 worker,
                                  const ucp_listener_params_t *params,
-                                 ucp_listener_h *listener_p)
+                                 ucp_listener_h              *listener_p)
 {
     return unsupported(__func__, worker, params, listener_p);
 }
@@ -42,19 +42,19 @@ void ucp_listener_destroy(ucp_listener_h listener)
     (void)unsupported(__func__, listener);
 }
 
-ucs_status_t ucp_listener_query(ucp_listener_h listener,
+ucs_status_t ucp_listener_query(ucp_listener_h       listener,
                                 ucp_listener_attr_t *attr)
 {
     return unsupported(__func__, listener, attr);
 }
 
-ucs_status_t ucp_listener_reject(ucp_listener_h listener,
+ucs_status_t ucp_listener_reject(ucp_listener_h     listener,
                                  ucp_conn_request_h conn_request)
 {
     return unsupported(__func__, listener, conn_request);
 }
 
-ucs_status_t ucp_conn_request_query(ucp_conn_request_h conn_request,
+ucs_status_t ucp_conn_request_query(ucp_conn_request_h       conn_request,
                                     ucp_conn_request_attr_t *attr)
 {
     return unsupported(__func__, conn_request, attr);
@@ -106,7 +106,7 @@ void ucp_am_data_release(ucp_worker_h worker, void *data)
 /* Streams. */
 
 ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
-                                     size_t count,
+                                     size_t                     count,
                                      const ucp_request_param_t *param)
 {
     return unsupported_ptr(__func__, ep, buffer, count, param);
@@ -120,14 +120,14 @@ ucs_status_ptr_t ucp_stream_send_nb(ucp_ep_h ep, const void *buffer,
 }
 
 ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void *buffer, size_t count,
-                                     size_t *length,
+                                     size_t                    *length,
                                      const ucp_request_param_t *param)
 {
     return unsupported_ptr(__func__, ep, buffer, count, length, param);
 }
 
 ucs_status_ptr_t ucp_stream_recv_nb(ucp_ep_h ep, void *buffer, size_t count,
-                                    ucp_datatype_t datatype,
+                                    ucp_datatype_t             datatype,
                                     ucp_stream_recv_callback_t cb,
                                     size_t *length, unsigned flags)
 {
@@ -150,7 +150,7 @@ ucs_status_t ucp_stream_recv_request_test(void *request, size_t *length_p)
     return unsupported(__func__, request, length_p);
 }
 
-ssize_t ucp_stream_worker_poll(ucp_worker_h worker,
+ssize_t ucp_stream_worker_poll(ucp_worker_h          worker,
                                ucp_stream_poll_ep_t *poll_eps, size_t max_eps,
                                unsigned flags)
 {
@@ -297,16 +297,16 @@ void ucp_device_mem_list_release(ucp_device_mem_list_handle_h handle)
     (void)unsupported(__func__, handle);
 }
 
-ucs_status_t ucp_device_counter_init(ucp_worker_h worker,
+ucs_status_t ucp_device_counter_init(ucp_worker_h                       worker,
                                      const ucp_device_counter_params_t *params,
                                      void *counter_ptr)
 {
     return unsupported(__func__, worker, params, counter_ptr);
 }
 
-uint64_t ucp_device_counter_read(ucp_worker_h worker,
+uint64_t ucp_device_counter_read(ucp_worker_h                       worker,
                                  const ucp_device_counter_params_t *params,
-                                 void *counter_ptr)
+                                 void                              *counter_ptr)
 {
     (void)unsupported(__func__, worker, params, counter_ptr);
     return 0;
@@ -315,10 +315,10 @@ uint64_t ucp_device_counter_read(ucp_worker_h worker,
 /* Newer than API 1.20, so no public header declares them. */
 UCS_API_BEGIN
 ucs_status_t ucp_device_local_mem_list_create(const void *params,
-                                              void **list_p);
+                                              void      **list_p);
 ucs_status_t ucp_device_remote_mem_list_create(const void *params,
-                                               void **list_p);
-uint32_t ucp_device_get_mem_list_length(const void *list);
+                                               void      **list_p);
+uint32_t     ucp_device_get_mem_list_length(const void *list);
 UCS_API_END
 
 ucs_status_t ucp_device_local_mem_list_create(const void *params, void **list_p)
@@ -327,7 +327,7 @@ ucs_status_t ucp_device_local_mem_list_create(const void *params, void **list_p)
 }
 
 ucs_status_t ucp_device_remote_mem_list_create(const void *params,
-                                               void **list_p)
+                                               void      **list_p)
 {
     return unsupported(__func__, params, list_p);
 }

@@ -17,8 +17,8 @@ enum {
 static struct ucp_worker_options options_read(const ucp_worker_params_t *user)
 {
     struct ucp_worker_options options = {
-            .thread_mode = UCS_THREAD_MODE_SINGLE,
-            .event_fd    = -1,
+        .thread_mode = UCS_THREAD_MODE_SINGLE,
+        .event_fd    = -1,
     };
 
     if (user->field_mask & UCP_WORKER_PARAM_FIELD_THREAD_MODE) {
@@ -35,7 +35,7 @@ static struct ucp_worker_options options_read(const ucp_worker_params_t *user)
     }
     if (user->field_mask & UCP_WORKER_PARAM_FIELD_FLAGS) {
         options.ignore_request_leak =
-                (user->flags & UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) != 0;
+            (user->flags & UCP_WORKER_FLAG_IGNORE_REQUEST_LEAK) != 0;
     }
     if ((user->field_mask & UCP_WORKER_PARAM_FIELD_NAME) &&
         (user->name != NULL)) {
@@ -86,9 +86,9 @@ static ucs_status_t worker_get_address(ucp_worker_h worker, bool net_only,
                                        size_t         *length_p)
 {
     uint8_t bytes[UCP_ADDRESS_BYTES_MAX];
-    size_t  length = ucp_worker_address_encode(worker, net_only, bytes,
-                                               sizeof(bytes));
-    void   *copy;
+    size_t  length =
+        ucp_worker_address_encode(worker, net_only, bytes, sizeof(bytes));
+    void *copy;
 
     if (length == 0) {
         ucs_error("worker '%s': the address does not fit %d bytes; fewer "
@@ -178,8 +178,7 @@ ucs_status_t ucp_worker_address_query(ucp_address_t             *address,
 static void worker_print_counts(const struct ucp_worker *worker, FILE *stream)
 {
     for (unsigned i = 0; i < UCP_COUNT_COUNT; ++i) {
-        const struct ucs_counter_desc *desc =
-            &worker->counters.table->descs[i];
+        const struct ucs_counter_desc *desc = &worker->counters.table->descs[i];
         uint64_t value = ucs_counter_get(&worker->counts[i]);
 
         if (value != 0) {
@@ -208,8 +207,7 @@ void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
         const struct ucp_worker_iface *wiface = &worker->ifaces[i];
 
         fprintf(stream, "#        interface %-2u: %s/%s\n", i,
-                wiface->iface->transport->name,
-                wiface->iface->md->device.name);
+                wiface->iface->transport->name, wiface->iface->md->device.name);
     }
     worker_print_counts(worker, stream);
     fprintf(stream, "#\n");

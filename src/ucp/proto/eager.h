@@ -37,8 +37,7 @@ static inline double ucp_am_byte_s(const struct uct_iface_attr *attr,
 
 /* What a byte more costs in a stream of fragments: sender, lane and receiver
  * work at the same time, the slowest counts. */
-double ucp_am_stream_byte_s(const struct uct_iface_attr *attr,
-                            unsigned                     copies);
+double ucp_am_stream_byte_s(const struct uct_iface_attr *attr, unsigned copies);
 
 /* What a message of several fragments costs, copied so often. */
 struct ucs_linear ucp_fragments_cost(const struct ucp_query *query,
@@ -47,10 +46,11 @@ struct ucs_linear ucp_fragments_cost(const struct ucp_query *query,
 /* Offer the sizes from first to last of a message that asks first and comes in
  * fragments, copied so often: sender, lane and receiver work at the same time,
  * so of what follows the first fragment only the slowest counts. */
-UCS_MUST_USE ucs_status_t
-ucp_offer_fragments(const struct ucp_query *query, size_t bytes_first,
-                    size_t bytes_last, unsigned copies,
-                    struct ucp_offer *offer_p);
+UCS_MUST_USE ucs_status_t ucp_offer_fragments(const struct ucp_query *query,
+                                              size_t            bytes_first,
+                                              size_t            bytes_last,
+                                              unsigned          copies,
+                                              struct ucp_offer *offer_p);
 
 /* Why no eager protocol sends a synchronous message. */
 extern const char ucp_eager_sync_reason[];

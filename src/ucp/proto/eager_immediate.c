@@ -32,10 +32,10 @@ static ucs_status_t immediate_offer(const struct ucp_query *query,
     if (query->dt_class != UCP_DT_CONTIG) {
         max = ucs_min(max, (size_t)IMMEDIATE_PACK_BYTES_MAX);
     }
-    return ucp_offer_sizes(offer_p, 0, ucs_min(max, ucp_eager_bytes_max(query)),
-                           ucs_linear(attr->cost.latency_s +
-                                              attr->cost.overhead_s,
-                                      ucp_am_byte_s(attr, 2)));
+    return ucp_offer_sizes(
+        offer_p, 0, ucs_min(max, ucp_eager_bytes_max(query)),
+        ucs_linear(attr->cost.latency_s + attr->cost.overhead_s,
+                   ucp_am_byte_s(attr, 2)));
 }
 
 static ucs_status_t immediate_step(struct ucp_request *req)
@@ -54,35 +54,35 @@ static ucs_status_t immediate_step(struct ucp_request *req)
         return UCS_ERR_WOULD_BLOCK; /* a user's pack runs only once */
     }
     length = ucp_dt_iter_pack(&iter, packed, sizeof(packed));
-    return uct_ep_am_short(lane, UCP_AM_EAGER, ucs_le64_(req->send.tag),
-                           packed, length, UCT_FLAG_PENDING);
+    return uct_ep_am_short(lane, UCP_AM_EAGER, ucs_le64_(req->send.tag), packed,
+                           length, UCT_FLAG_PENDING);
 }
 
 /* Nobody waits for it, or it is not well formed. */
-static UCS_OUTLINE ucs_status_t
-immediate_store(struct ucp_worker_iface *wiface, struct uct_source *source,
-                uint8_t *bytes, size_t length, unsigned flags)
+static UCS_OUTLINE ucs_status_t immediate_store(struct ucp_worker_iface *wiface,
+                                                struct uct_source       *source,
+                                                uint8_t *bytes, size_t length,
+                                                unsigned flags)
 {
     struct ucp_arrival arrival = {
-            .worker      = wiface->worker,
-            .iface       = wiface->iface,
-            .ep          = source->user,
-            .tag         = ucs_get_le64(bytes),
-            .length      = length - UCP_WIRE_EAGER_BYTES,
-            .data        = bytes + UCP_WIRE_EAGER_BYTES,
-            .data_length = length - UCP_WIRE_EAGER_BYTES,
-            .base        = bytes,
-            .am_flags    = flags,
+        .worker      = wiface->worker,
+        .iface       = wiface->iface,
+        .ep          = source->user,
+        .tag         = ucs_get_le64(bytes),
+        .length      = length - UCP_WIRE_EAGER_BYTES,
+        .data        = bytes + UCP_WIRE_EAGER_BYTES,
+        .data_length = length - UCP_WIRE_EAGER_BYTES,
+        .base        = bytes,
+        .am_flags    = flags,
     };
 
     return ucp_unexpected_store(&arrival, UCP_UNEXPECTED_WHOLE);
 }
 
 /* The receives that wait have several masks, or it is not well formed. */
-static UCS_OUTLINE ucs_status_t
-immediate_receive_any(struct ucp_worker_iface *wiface,
-                      struct uct_source *source, uint8_t *bytes, size_t length,
-                      unsigned flags)
+static UCS_OUTLINE ucs_status_t immediate_receive_any(
+    struct ucp_worker_iface *wiface, struct uct_source *source, uint8_t *bytes,
+    size_t length, unsigned flags)
 {
     struct ucp_request *req;
     uint64_t            tag;
@@ -102,8 +102,7 @@ immediate_receive_any(struct ucp_worker_iface *wiface,
 }
 
 static ucs_status_t immediate_receive(void *arg, struct uct_source *source,
-                                      void *data, size_t length,
-                                      unsigned flags)
+                                      void *data, size_t length, unsigned flags)
 {
     struct ucp_worker_iface *wiface = arg;
     struct ucp_tag_match    *match  = &wiface->worker->tag.match;
@@ -121,25 +120,24 @@ static ucs_status_t immediate_receive(void *arg, struct uct_source *source,
     if (ucs_unlikely(expected == NULL)) {
         return immediate_store(wiface, source, bytes, length, flags);
     }
-    ucp_tag_recv_whole(ucs_container_of(expected, struct ucp_request,
-                                        recv.expected),
-                       tag, bytes + UCP_WIRE_EAGER_BYTES,
-                       length - UCP_WIRE_EAGER_BYTES);
+    ucp_tag_recv_whole(
+        ucs_container_of(expected, struct ucp_request, recv.expected), tag,
+        bytes + UCP_WIRE_EAGER_BYTES, length - UCP_WIRE_EAGER_BYTES);
     return UCS_OK;
 }
 
 static const struct ucp_handler immediate_handlers[] = {
-        {UCP_AM_EAGER, immediate_receive},
-        {0, NULL},
+    {UCP_AM_EAGER, immediate_receive},
+    {0, NULL},
 };
 
 const struct ucp_proto ucp_eager_immediate_proto = {
-        .name     = "eager/immediate",
-        .summary  = "inline, straight from the call",
-        .setting  = "UCX_RNDV_THRESH",
-        .offer    = immediate_offer,
-        .step     = immediate_step,
-        .abort    = ucp_eager_abort,
-        .direct   = UCP_DIRECT_SHORT,
-        .handlers = immediate_handlers,
+    .name     = "eager/immediate",
+    .summary  = "inline, straight from the call",
+    .setting  = "UCX_RNDV_THRESH",
+    .offer    = immediate_offer,
+    .step     = immediate_step,
+    .abort    = ucp_eager_abort,
+    .direct   = UCP_DIRECT_SHORT,
+    .handlers = immediate_handlers,
 };

@@ -21,7 +21,8 @@ struct fragment {
     size_t           room;
 };
 
-static const struct uct_iface_attr *fragment_attr(const struct fragment *fragment)
+static const struct uct_iface_attr *
+fragment_attr(const struct fragment *fragment)
 {
     return &fragment->rndv->ep->config->lanes[fragment->lane].model.attr;
 }
@@ -66,9 +67,9 @@ static ucs_status_t fragment_send_bcopy(struct fragment *fragment)
     struct uct_ep *lane = fragment->rndv->ep->lanes[fragment->lane].uct_ep;
     ssize_t        packed;
 
-    fragment->room = ucs_min(fragment->room,
-                             fragment_attr(fragment)->am.bcopy_bytes_max -
-                                 UCP_WIRE_FRAG_BYTES);
+    fragment->room =
+        ucs_min(fragment->room, fragment_attr(fragment)->am.bcopy_bytes_max -
+                                    UCP_WIRE_FRAG_BYTES);
     packed = uct_ep_am_bcopy(lane, UCP_AM_FRAG, fragment_pack, fragment,
                              UCP_WIRE_FRAG_BYTES + fragment->room,
                              UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER |
@@ -98,11 +99,11 @@ static ucs_status_t fragment_send_zcopy(struct fragment *fragment)
                                          .offset = fragment->offset};
     struct ucp_dt_iter           iter = rndv->req->dt;
     struct uct_iov               iov[UCP_IOV_COUNT_MAX];
-    unsigned          count = ucs_min((unsigned)UCP_IOV_COUNT_MAX,
-                                      attr->am.iov_count_max);
-    uint8_t           header[UCP_WIRE_FRAG_BYTES];
-    size_t            room  = ucs_min(fragment->room, attr->am.zcopy_bytes_max -
-                                                          UCP_WIRE_FRAG_BYTES);
+    unsigned                     count =
+        ucs_min((unsigned)UCP_IOV_COUNT_MAX, attr->am.iov_count_max);
+    uint8_t header[UCP_WIRE_FRAG_BYTES];
+    size_t  room =
+        ucs_min(fragment->room, attr->am.zcopy_bytes_max - UCP_WIRE_FRAG_BYTES);
     struct ucp_piece *piece = ucs_mpool_get(&rndv->ep->worker->pieces);
     ucs_status_t      status;
 
@@ -115,10 +116,10 @@ static ucs_status_t fragment_send_zcopy(struct fragment *fragment)
     piece->rndv    = rndv;
     piece->base.cb = fragment_done;
     ucp_rndv_get(rndv);
-    status = uct_ep_am_zcopy(rndv->ep->lanes[fragment->lane].uct_ep,
-                             UCP_AM_FRAG, header, sizeof(header), iov, count,
-                             &piece->base,
-                             UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER);
+    status =
+        uct_ep_am_zcopy(rndv->ep->lanes[fragment->lane].uct_ep, UCP_AM_FRAG,
+                        header, sizeof(header), iov, count, &piece->base,
+                        UCT_FLAG_PENDING | UCT_FLAG_ANY_ORDER);
     if (status != UCS_INPROGRESS) {
         --rndv->in_flight; /* not the last one: the step holds another */
         ucs_mpool_put(piece);
@@ -133,9 +134,9 @@ static ucs_status_t fragment_send_zcopy(struct fragment *fragment)
 
 static bool fragment_uses_zcopy(const struct fragment *fragment)
 {
-    const struct ucp_rndv      *rndv   = fragment->rndv;
-    const struct ucp_ep_config *config = rndv->ep->config;
-    const struct ucp_lane_model *lane  = &config->lanes[fragment->lane].model;
+    const struct ucp_rndv       *rndv   = fragment->rndv;
+    const struct ucp_ep_config  *config = rndv->ep->config;
+    const struct ucp_lane_model *lane   = &config->lanes[fragment->lane].model;
 
     return (lane->transport->am_zcopy != NULL) &&
            ucp_dt_iter_is_coarse(&rndv->req->dt,
@@ -167,9 +168,9 @@ static uint32_t fragment_lanes(struct ucp_rndv *rndv)
 
     if (rndv->by_rdma.lanes == 0) {
         for (unsigned i = 0; i < config->lane_count; ++i) {
-            lanes |= ucp_rail_can_send(&config->lanes[i].model) ?
-                         UINT32_C(1) << i :
-                         0;
+            lanes |= ucp_rail_can_send(&config->lanes[i].model)
+                         ? UINT32_C(1) << i
+                         : 0;
         }
         rndv->by_rdma.lanes = ucp_rails_for(
             config->lanes, lanes, UCP_RAIL_SEND, rndv->req->dt.length,
@@ -196,8 +197,8 @@ static ucs_status_t fragment_send(struct ucp_rndv         *rndv,
         fragment.room =
             ucs_min(fragment.room, (size_t)FRAGMENT_SHARED_BYTES_MAX);
     }
-    return fragment_uses_zcopy(&fragment) ? fragment_send_zcopy(&fragment) :
-                                            fragment_send_bcopy(&fragment);
+    return fragment_uses_zcopy(&fragment) ? fragment_send_zcopy(&fragment)
+                                          : fragment_send_bcopy(&fragment);
 }
 
 ucs_status_t ucp_fragment_step(struct ucp_rndv *rndv)
@@ -346,8 +347,7 @@ static size_t fragment_askable(const struct ucp_rndv   *rndv,
     const struct ucp_context_config *config =
         &rndv->ep->worker->context->config;
     size_t window = fragment_window(config);
-    size_t room   = (window > rndv->asked.bytes) ? window - rndv->asked.bytes :
-                                                   0;
+    size_t room = (window > rndv->asked.bytes) ? window - rndv->asked.bytes : 0;
 
     if ((room < rndv->unasked.bytes) &&
         (room < ucs_min(window, config->rndv_fragment_bytes))) {

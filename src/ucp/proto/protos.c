@@ -15,19 +15,14 @@ extern const struct ucp_proto ucp_rdma_pipeline_proto;
 extern const struct ucp_proto ucp_buffered_pipeline_proto;
 
 const struct ucp_proto *const ucp_protos[] = {
-        &ucp_eager_immediate_proto,
-        &ucp_eager_prepared_proto,
-        &ucp_eager_allocated_proto,
-        &ucp_pipeline_send_proto,
-        &ucp_rdma_put_proto,
-        &ucp_rdma_get_proto,
-        &ucp_rdma_shared_proto,
-        &ucp_rdma_pipeline_proto,
-        &ucp_buffered_pipeline_proto,
-        NULL,
+    &ucp_eager_immediate_proto,   &ucp_eager_prepared_proto,
+    &ucp_eager_allocated_proto,   &ucp_pipeline_send_proto,
+    &ucp_rdma_put_proto,          &ucp_rdma_get_proto,
+    &ucp_rdma_shared_proto,       &ucp_rdma_pipeline_proto,
+    &ucp_buffered_pipeline_proto, NULL,
 };
 
-static void protos_set(struct uct_iface *iface,
+static void protos_set(struct uct_iface         *iface,
                        const struct ucp_handler *handler, void *arg)
 {
     for (; (handler != NULL) && (handler->fn != NULL); ++handler) {

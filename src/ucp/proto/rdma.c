@@ -56,8 +56,9 @@ struct ucs_linear ucp_rdma_cost(const struct ucp_query *query, uint32_t lanes,
 
         if (lanes & (UINT32_C(1) << i)) {
             bandwidth += lane->bandwidth_Bps;
-            cost.base_s = ucs_max(
-                cost.base_s, lane->latency_s + lane->overhead_s + ucp_rdma_keys_s);
+            cost.base_s =
+                ucs_max(cost.base_s,
+                        lane->latency_s + lane->overhead_s + ucp_rdma_keys_s);
         }
     }
     cost.per_byte_s = (bandwidth > 0) ? 1.0 / bandwidth : 0;
@@ -175,13 +176,13 @@ const char *ucp_rdma_obstacle(const struct ucp_ep *ep, enum ucp_rndv_kind kind,
         return "the peer has refused it";
     }
     if (op == UCP_RDMA_PUT) {
-        return (ucp_rdma_own_lanes(ep, op) == 0) ?
-                   "we may not write to the peer's memory" :
-                   NULL;
+        return (ucp_rdma_own_lanes(ep, op) == 0)
+                   ? "we may not write to the peer's memory"
+                   : NULL;
     }
-    return (ucp_rdma_peer_lanes(ep, op) == 0) ?
-               "the peer may not read our memory" :
-               NULL;
+    return (ucp_rdma_peer_lanes(ep, op) == 0)
+               ? "the peer may not read our memory"
+               : NULL;
 }
 
 /* ---- memory ---- */

@@ -47,13 +47,13 @@ struct ucs_linear ucp_rdma_cost(const struct ucp_query *query, uint32_t lanes,
 
 /* Registering at both ends, as far as the lanes need it. */
 struct ucs_linear ucp_rdma_register_cost(const struct ucp_query *query,
-                                         uint32_t               lanes);
+                                         uint32_t                lanes);
 
 /* An answer to a query if RDMA protocols cannot be offered at all: no memory
  * to show, no lane, thresholds. NULL: they can; *first_p is the first
  * size. */
-const char *ucp_rdma_refusal(const struct ucp_query *query,
-                             enum ucp_rdma_op op, size_t *first_p);
+const char *ucp_rdma_refusal(const struct ucp_query *query, enum ucp_rdma_op op,
+                             size_t *first_p);
 
 /* The lanes over which this end of an endpoint may do that to the peer; and
  * over which the peer may do it to us, as far as it told. */
@@ -95,8 +95,8 @@ static inline size_t ucp_rdma_pack_key(const struct ucp_reg *reg,
 int ucp_rdma_find_lane(const struct ucp_ep *ep, uint32_t lanes, uint32_t name);
 
 UCS_MUST_USE ucs_status_t ucp_rdma_unpack_key(struct ucp_ep *ep, unsigned lane,
-                                              const uint8_t *bytes,
-                                              size_t         length,
+                                              const uint8_t    *bytes,
+                                              size_t            length,
                                               struct uct_rkey **rkey_p);
 
 /* How the peer knows this end of a lane. */

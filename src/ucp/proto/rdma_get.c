@@ -36,10 +36,9 @@ static ucs_status_t get_offer(const struct ucp_query *query,
     lanes = ucp_rdma_query_lanes(query, UCP_RDMA_GET);
     return ucp_offer_sizes(
         offer_p, first, SIZE_MAX,
-        ucs_linear_add(
-            ucs_linear(2 * am->latency_s + 4 * am->overhead_s, 0),
-            ucs_linear_add(ucp_rdma_cost(query, lanes, UCP_RDMA_GET),
-                           ucp_rdma_register_cost(query, lanes))));
+        ucs_linear_add(ucs_linear(2 * am->latency_s + 4 * am->overhead_s, 0),
+                       ucs_linear_add(ucp_rdma_cost(query, lanes, UCP_RDMA_GET),
+                                      ucp_rdma_register_cost(query, lanes))));
 }
 
 static const char *get_obstacle(const struct ucp_ep *ep)
@@ -50,14 +49,12 @@ static const char *get_obstacle(const struct ucp_ep *ep)
 static ucs_status_t get_step(struct ucp_request *req)
 {
     uint8_t               head[UCP_RDMA_HEAD_BYTES_MAX];
-    struct ucp_rndv_start start = {.am_id = UCP_AM_RGET,
-                                   .kind  = UCP_RNDV_GET,
-                                   .head  = head};
-    uint32_t              lanes = ucp_rdma_peer_lanes(req->send.ep,
-                                                      UCP_RDMA_GET);
-    struct ucp_rndv      *rndv;
-    ucs_status_t          status;
-    size_t                room;
+    struct ucp_rndv_start start = {
+        .am_id = UCP_AM_RGET, .kind = UCP_RNDV_GET, .head = head};
+    uint32_t         lanes = ucp_rdma_peer_lanes(req->send.ep, UCP_RDMA_GET);
+    struct ucp_rndv *rndv;
+    ucs_status_t     status;
+    size_t           room;
 
     if ((req->send.id == 0) &&
         ((get_obstacle(req->send.ep) != NULL) ||
@@ -71,9 +68,9 @@ static ucs_status_t get_step(struct ucp_request *req)
     lanes = ucp_rdma_register_all(rndv, lanes,
                                   UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_READ);
     /* Without a key the receiver asks for fragments. */
-    room = ucs_min(sizeof(head),
-                   req->send.ep->config->lane.attr.am.bcopy_bytes_max -
-                       UCP_WIRE_RNDV_BYTES);
+    room             = ucs_min(sizeof(head),
+                               req->send.ep->config->lane.attr.am.bcopy_bytes_max -
+                                   UCP_WIRE_RNDV_BYTES);
     start.head_bytes = (uint16_t)ucp_rdma_head_encode(rndv, lanes, head, room);
     return ucp_rndv_start(rndv, &start);
 }

@@ -23,11 +23,11 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
                                    struct ucp_offer       *offer_p)
 {
     const struct uct_cost *am = &query->lane->attr.cost;
-    double      piece = (double)ucs_max(query->config->rndv_fragment_bytes,
-                                        (size_t)1);
-    size_t      first;
-    const char *reason = ucp_rdma_refusal(query, UCP_RDMA_PUT, &first);
-    uint32_t    lanes;
+    double                 piece =
+        (double)ucs_max(query->config->rndv_fragment_bytes, (size_t)1);
+    size_t            first;
+    const char       *reason = ucp_rdma_refusal(query, UCP_RDMA_PUT, &first);
+    uint32_t          lanes;
     struct ucs_linear put, pin;
 
     if (reason != NULL) {
@@ -43,11 +43,11 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
      * slower of moving and registering counts, and a PUT and a FIN each. */
     return ucp_offer_sizes(
         offer_p, first, SIZE_MAX,
-        ucs_linear(3 * am->latency_s + 6 * am->overhead_s + put.base_s +
-                       pin.base_s + pin.per_byte_s * piece,
-                   ucs_max(put.per_byte_s,
-                           pin.per_byte_s + pin.base_s / piece) +
-                       (4 * am->overhead_s + put.base_s) / piece));
+        ucs_linear(
+            3 * am->latency_s + 6 * am->overhead_s + put.base_s + pin.base_s +
+                pin.per_byte_s * piece,
+            ucs_max(put.per_byte_s, pin.per_byte_s + pin.base_s / piece) +
+                (4 * am->overhead_s + put.base_s) / piece));
 }
 
 static const char *pipeline_obstacle(const struct ucp_ep *ep)
@@ -63,7 +63,7 @@ static ucs_status_t pipeline_step(struct ucp_request *req)
         .first_bytes_max = req->send.ep->config->lane.attr.am.bcopy_bytes_max -
                            UCP_WIRE_RNDV_BYTES,
     };
-    uint32_t lanes = ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT);
+    uint32_t         lanes = ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT);
     struct ucp_rndv *rndv;
     ucs_status_t     status;
 
@@ -81,9 +81,9 @@ static ucs_status_t pipeline_answer(struct ucp_rndv          *rndv,
 {
     const struct ucp_context_config *config =
         &rndv->ep->worker->context->config;
-    uint32_t lanes = ucp_rdma_peer_lanes(rndv->ep, UCP_RDMA_PUT);
-    size_t   rest  = arrival->length - arrival->data_length;
-    size_t   tail  = ucs_min(rest, config->rndv_send_bytes);
+    uint32_t               lanes  = ucp_rdma_peer_lanes(rndv->ep, UCP_RDMA_PUT);
+    size_t                 rest   = arrival->length - arrival->data_length;
+    size_t                 tail   = ucs_min(rest, config->rndv_send_bytes);
     const struct ucp_range middle = {.offset = arrival->data_length,
                                      .end    = arrival->length - tail};
 

@@ -37,10 +37,9 @@ static ucs_status_t put_offer(const struct ucp_query *query,
     lanes = ucp_rdma_query_lanes(query, UCP_RDMA_PUT);
     return ucp_offer_sizes(
         offer_p, first, SIZE_MAX,
-        ucs_linear_add(
-            ucs_linear(3 * am->latency_s + 6 * am->overhead_s, 0),
-            ucs_linear_add(ucp_rdma_cost(query, lanes, UCP_RDMA_PUT),
-                           ucp_rdma_register_cost(query, lanes))));
+        ucs_linear_add(ucs_linear(3 * am->latency_s + 6 * am->overhead_s, 0),
+                       ucs_linear_add(ucp_rdma_cost(query, lanes, UCP_RDMA_PUT),
+                                      ucp_rdma_register_cost(query, lanes))));
 }
 
 static const char *put_obstacle(const struct ucp_ep *ep)
@@ -52,9 +51,9 @@ static ucs_status_t put_step(struct ucp_request *req)
 {
     const struct ucp_rndv_start start = {.am_id = UCP_AM_RNDV,
                                          .kind  = UCP_RNDV_PUT};
-    uint32_t lanes = ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT);
-    struct ucp_rndv            *rndv;
-    ucs_status_t                status;
+    uint32_t         lanes = ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT);
+    struct ucp_rndv *rndv;
+    ucs_status_t     status;
 
     if ((req->send.id == 0) &&
         ((put_obstacle(req->send.ep) != NULL) ||
@@ -75,7 +74,7 @@ static ucs_status_t put_answer(struct ucp_rndv          *rndv,
 {
     const struct ucp_range range = {.offset = arrival->data_length,
                                     .end    = arrival->length};
-    uint32_t lanes = ucp_rdma_peer_lanes(rndv->ep, UCP_RDMA_PUT);
+    uint32_t               lanes = ucp_rdma_peer_lanes(rndv->ep, UCP_RDMA_PUT);
 
     if (lanes == 0) {
         return UCS_ERR_UNREACHABLE;

@@ -287,9 +287,8 @@ void ucp_rdma_get_fin(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin)
 
     /* It comes once: what could not be read is asked for as fragments. */
     if (((rndv->kind != UCP_RNDV_GET) && (rndv->kind != UCP_RNDV_SHARED)) ||
-        (fin->status != UCS_OK) ||
-        (fin->length == 0) || (rndv->by_rdma.read > 0) ||
-        (fin->length > rndv->unasked.bytes)) {
+        (fin->status != UCS_OK) || (fin->length == 0) ||
+        (rndv->by_rdma.read > 0) || (fin->length > rndv->unasked.bytes)) {
         ucp_worker_drop(worker, rndv->ep, "a FIN");
         return;
     }

@@ -86,8 +86,8 @@ void ucp_rndv_pools_cleanup(struct ucp_worker *worker)
 /* Send the next thing that is ready. */
 static ucs_status_t rndv_advance(struct ucp_rndv *rndv)
 {
-    ucs_status_t status = ucp_rdma_is_ready(rndv) ? ucp_rdma_step(rndv) :
-                                                    ucp_fragment_step(rndv);
+    ucs_status_t status =
+        ucp_rdma_is_ready(rndv) ? ucp_rdma_step(rndv) : ucp_fragment_step(rndv);
 
     if ((status == UCS_OK) &&
         (ucp_rdma_is_ready(rndv) || ucp_fragment_is_ready(rndv))) {
@@ -233,7 +233,7 @@ void ucp_rndv_abort(struct ucp_rndv *rndv, ucs_status_t status)
 }
 
 void ucp_rndv_send_abort(struct ucp_ep *ep, uint64_t id,
-                            enum ucp_wire_side side, ucs_status_t status)
+                         enum ucp_wire_side side, ucs_status_t status)
 {
     struct ucp_wire_abort abort = {
         .id = id, .side = (uint8_t)side, .status = status};
@@ -250,7 +250,8 @@ void ucp_rndv_give_up(struct ucp_rndv *rndv, ucs_status_t status)
     if (rndv->flags & UCP_RNDV_IS_RECV) {
         ucp_rndv_send_abort(rndv->ep, rndv->peer_id, UCP_WIRE_RECEIVER, status);
     } else {
-        ucp_rndv_send_abort(rndv->ep, rndv->req->send.id, UCP_WIRE_SENDER, status);
+        ucp_rndv_send_abort(rndv->ep, rndv->req->send.id, UCP_WIRE_SENDER,
+                            status);
     }
     ucp_rndv_abort(rndv, status);
 }
@@ -326,14 +327,14 @@ ucs_status_t ucp_rndv_start(struct ucp_rndv             *rndv,
 {
     struct rndv_packing packing = {.rndv = rndv, .start = start};
     size_t              head    = UCP_WIRE_RNDV_BYTES + start->head_bytes;
-    size_t              length  = head + ucs_min(start->first_bytes_max,
-                                                 rndv->req->dt.length);
-    ssize_t             packed;
+    size_t              length =
+        head + ucs_min(start->first_bytes_max, rndv->req->dt.length);
+    ssize_t packed;
 
     rndv->kind = start->kind;
-    packed     = uct_ep_am_bcopy(rndv->ep->message_ep, start->am_id, rndv_pack,
-                                 &packing, length,
-                                 UCT_FLAG_PENDING | UCT_FLAG_HEADER(head));
+    packed =
+        uct_ep_am_bcopy(rndv->ep->message_ep, start->am_id, rndv_pack, &packing,
+                        length, UCT_FLAG_PENDING | UCT_FLAG_HEADER(head));
     return (packed < 0) ? (ucs_status_t)packed : UCS_INPROGRESS;
 }
 
@@ -380,9 +381,9 @@ size_t ucp_rndv_owed(const struct ucp_request *req)
     const struct rndv_state *state =
         (const struct rndv_state *)(const void *)req->send.state;
 
-    return ucp_rndv_is_matched(req) ?
-               ucp_rndv_unclaimed(state->rndv) + state->rndv->asked.bytes :
-               0;
+    return ucp_rndv_is_matched(req)
+               ? ucp_rndv_unclaimed(state->rndv) + state->rndv->asked.bytes
+               : 0;
 }
 
 /* What the peer has matched fails if it has not asked for all of it; what it
@@ -412,7 +413,7 @@ void ucp_rndv_cancel_unmatched(struct ucp_request *req)
     }
 }
 
-struct ucp_rndv *ucp_rndv_answered(struct ucp_worker *worker,
+struct ucp_rndv *ucp_rndv_answered(struct ucp_worker   *worker,
                                    const struct ucp_ep *ep, uint64_t id)
 {
     struct ucp_request *req = ucp_worker_request_of_id(worker, ep, id);

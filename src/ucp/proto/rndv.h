@@ -19,7 +19,8 @@
  *   unasked    R may still ask for it          to be asked for as fragments
  *   asked      to be sent as fragments         asked for so, and did not come
  *
- * A range whose RDMA failed is unasked again, and R asks for it as fragments. */
+ * A range whose RDMA failed is unasked again, and R asks for it as fragments.
+ */
 #ifndef UCP_PROTO_RNDV_H_
 #define UCP_PROTO_RNDV_H_
 
@@ -73,16 +74,16 @@ struct ucp_range {
  * local       a walk over this end's memory
  * shown       S: what it has registered for get; layout: R: what S has shown */
 struct ucp_rdma {
-    struct ucs_queue puts;
-    struct ucs_list  grants;
-    uint32_t         lanes;
-    unsigned         depth;
-    unsigned         count;
-    size_t           piece_bytes;
-    size_t           total;
-    size_t           read;
-    size_t           lane_bytes[UCP_LANE_COUNT_MAX];
-    struct ucp_reg  *regs[UCP_LANE_COUNT_MAX];
+    struct ucs_queue   puts;
+    struct ucs_list    grants;
+    uint32_t           lanes;
+    unsigned           depth;
+    unsigned           count;
+    size_t             piece_bytes;
+    size_t             total;
+    size_t             read;
+    size_t             lane_bytes[UCP_LANE_COUNT_MAX];
+    struct ucp_reg    *regs[UCP_LANE_COUNT_MAX];
     struct ucp_regs   *shown;
     struct ucp_layout *layout;
     struct ucp_dt_iter local;
@@ -100,7 +101,7 @@ struct ucp_rndv {
     struct ucp_request *req;
     struct ucp_ep      *ep;
     uint64_t            peer_id;
-    uint8_t             kind; /* enum ucp_rndv_kind */
+    uint8_t             kind;  /* enum ucp_rndv_kind */
     uint8_t             flags; /* enum ucp_rndv_flag */
     uint32_t            in_flight;
     ucs_status_t        status;
@@ -135,7 +136,7 @@ UCS_MUST_USE ucs_status_t ucp_rndv_pools_init(struct ucp_worker *worker);
 void                      ucp_rndv_pools_cleanup(struct ucp_worker *worker);
 /* A new object, NULL: no memory; and its end: it gives back what it holds. */
 struct ucp_rndv *ucp_rndv_create(struct ucp_request *req, struct ucp_ep *ep);
-void ucp_rndv_destroy(struct ucp_rndv *rndv);
+void             ucp_rndv_destroy(struct ucp_rndv *rndv);
 
 /* Tell the peer, if any, that the message is given up. */
 void ucp_rndv_send_abort(struct ucp_ep *ep, uint64_t id,
@@ -178,13 +179,13 @@ bool ucp_rndv_is_matched(const struct ucp_request *req);
 
 /* S: find who an answer is for. @return NULL, counted, when there is nobody,
  * or the question is not asked yet. */
-struct ucp_rndv *ucp_rndv_answered(struct ucp_worker *worker,
+struct ucp_rndv *ucp_rndv_answered(struct ucp_worker   *worker,
                                    const struct ucp_ep *ep, uint64_t id);
 
 /* S: the answer is a good one; flushes wait for this message now. */
 void ucp_rndv_match(struct ucp_rndv *rndv);
 /* R: find who a message is for. @return NULL, counted. */
-struct ucp_rndv *ucp_rndv_receiving(struct ucp_worker *worker,
+struct ucp_rndv *ucp_rndv_receiving(struct ucp_worker   *worker,
                                     const struct ucp_ep *ep, uint64_t id);
 
 /* Give up: the request ends so once no transport has a piece, the endpoint

@@ -62,8 +62,8 @@ const struct ucp_proto *ucp_rndv_scheme_proto(int scheme)
 {
     enum ucp_rndv_kind kind = rndv_scheme_kind(scheme);
 
-    return (kind == UCP_RNDV_SEND) ? &ucp_pipeline_send_proto :
-                                     ucp_rndv_proto_of((uint8_t)kind);
+    return (kind == UCP_RNDV_SEND) ? &ucp_pipeline_send_proto
+                                   : ucp_rndv_proto_of((uint8_t)kind);
 }
 
 const struct ucp_proto *ucp_rndv_settle_scheme(struct ucp_query *query,

@@ -32,8 +32,8 @@ static ucs_status_t rndv_receive_start(void *arg, struct uct_source *source,
     arrival.candidate   = wire.candidate;
     arrival.head_length = wire.head_length;
     arrival.data_length = length - UCP_WIRE_RNDV_BYTES - wire.head_length;
-    arrival.data = (const uint8_t *)data + UCP_WIRE_RNDV_BYTES +
-                   wire.head_length;
+    arrival.data =
+        (const uint8_t *)data + UCP_WIRE_RNDV_BYTES + wire.head_length;
     return ucp_tag_start_arrived(&arrival, UCP_UNEXPECTED_RNDV);
 }
 
@@ -53,10 +53,10 @@ static struct ucp_rndv *rndv_open_recv(struct ucp_request       *req,
     }
     rndv->flags     = UCP_RNDV_IS_RECV;
     rndv->bulk.name = "rndv/receive";
-    rndv->kind     = arrival->candidate;
-    rndv->peer_id  = arrival->id;
-    req->recv.rndv = rndv;
-    req->recv.ep   = arrival->ep;
+    rndv->kind      = arrival->candidate;
+    rndv->peer_id   = arrival->id;
+    req->recv.rndv  = rndv;
+    req->recv.ep    = arrival->ep;
     ucs_list_add_tail(&arrival->ep->receives, &req->recv.ep_link);
     return rndv;
 }
@@ -88,9 +88,9 @@ static void rndv_answer(struct ucp_rndv          *rndv,
 void ucp_rndv_recv_start(struct ucp_request       *req,
                          const struct ucp_arrival *arrival)
 {
-    struct ucp_ep   *ep     = arrival->ep;
-    ucs_status_t     status = ucp_tag_recv_begin(req, arrival->tag,
-                                                 arrival->length);
+    struct ucp_ep *ep = arrival->ep;
+    ucs_status_t   status =
+        ucp_tag_recv_begin(req, arrival->tag, arrival->length);
     struct ucp_rndv *rndv;
 
     if (status != UCS_OK) {
@@ -106,7 +106,8 @@ void ucp_rndv_recv_start(struct ucp_request       *req,
     }
     rndv = rndv_open_recv(req, arrival);
     if (rndv == NULL) {
-        ucp_rndv_send_abort(ep, arrival->id, UCP_WIRE_RECEIVER, UCS_ERR_NO_MEMORY);
+        ucp_rndv_send_abort(ep, arrival->id, UCP_WIRE_RECEIVER,
+                            UCS_ERR_NO_MEMORY);
         ucp_tag_recv_end(req, UCS_ERR_NO_MEMORY);
         return;
     }
@@ -117,7 +118,7 @@ void ucp_rndv_recv_start(struct ucp_request       *req,
     ucp_rndv_put(rndv);
 }
 
-struct ucp_rndv *ucp_rndv_receiving(struct ucp_worker *worker,
+struct ucp_rndv *ucp_rndv_receiving(struct ucp_worker   *worker,
                                     const struct ucp_ep *ep, uint64_t id)
 {
     struct ucp_request *req = ucp_worker_request_of_id(worker, ep, id);
@@ -137,7 +138,7 @@ static void rndv_sender_gives_up(struct ucp_ep               *ep,
 {
     struct ucp_request *req;
 
-    ucs_list_for_each(req, &ep->receives, recv.ep_link) {
+    ucs_list_for_each (req, &ep->receives, recv.ep_link) {
         if ((req->recv.rndv != NULL) &&
             (req->recv.rndv->peer_id == abort->id)) {
             ucp_rndv_abort(req->recv.rndv, abort->status);
@@ -168,9 +169,9 @@ static ucs_status_t rndv_receive_abort(void *arg, struct uct_source *source,
     rndv = ucp_rndv_answered(worker, ep, abort.id);
     if (rndv != NULL) {
         /* A receive buffer that is too small is no failure of the sender. */
-        ucp_rndv_abort(rndv, (abort.status == UCS_ERR_MESSAGE_TRUNCATED) ?
-                                 UCS_OK :
-                                 abort.status);
+        ucp_rndv_abort(rndv, (abort.status == UCS_ERR_MESSAGE_TRUNCATED)
+                                 ? UCS_OK
+                                 : abort.status);
     }
     return UCS_OK;
 }

@@ -119,12 +119,12 @@ static inline bool ucp_wire_rndv_decode(const uint8_t *bytes, size_t length,
     if (length < UCP_WIRE_RNDV_BYTES) {
         return false;
     }
-    rest                  = length - UCP_WIRE_RNDV_BYTES;
-    rndv_p->start.tag     = ucs_get_le64(bytes);
-    rndv_p->start.length  = ucs_get_le64(bytes + 8);
-    rndv_p->start.id      = ucs_get_le64(bytes + 16);
-    rndv_p->candidate     = bytes[24];
-    rndv_p->head_length   = ucs_get_le16(bytes + 26);
+    rest                 = length - UCP_WIRE_RNDV_BYTES;
+    rndv_p->start.tag    = ucs_get_le64(bytes);
+    rndv_p->start.length = ucs_get_le64(bytes + 8);
+    rndv_p->start.id     = ucs_get_le64(bytes + 16);
+    rndv_p->candidate    = bytes[24];
+    rndv_p->head_length  = ucs_get_le16(bytes + 26);
     return (rndv_p->head_length <= rest) &&
            (rest - rndv_p->head_length <= rndv_p->start.length);
 }

@@ -28,18 +28,19 @@ static inline const struct ucp_wire_message *ucp_wire_message(uint8_t am_id)
     static const struct ucp_wire_message unknown = {"message", 0, false, false,
                                                     false};
     static const struct ucp_wire_message messages[] = {
-        [UCP_AM_ANNOUNCE]    = {"ANNOUNCE", 0, false, false, false},
-        [UCP_AM_EAGER]       = {"EAGER", UCP_WIRE_EAGER_BYTES, true, true, false},
-        [UCP_AM_EAGER_FIRST] = {"EAGER_FIRST", UCP_WIRE_FIRST_BYTES, true,
-                                true, false},
-        [UCP_AM_EAGER_MORE]  = {"EAGER_MORE", UCP_WIRE_MORE_BYTES, false, true, false},
+        [UCP_AM_ANNOUNCE] = {"ANNOUNCE", 0, false, false, false},
+        [UCP_AM_EAGER]    = {"EAGER", UCP_WIRE_EAGER_BYTES, true, true, false},
+        [UCP_AM_EAGER_FIRST] = {"EAGER_FIRST", UCP_WIRE_FIRST_BYTES, true, true,
+                                false},
+        [UCP_AM_EAGER_MORE]  = {"EAGER_MORE", UCP_WIRE_MORE_BYTES, false, true,
+                                false},
         [UCP_AM_RNDV]        = {"RNDV", UCP_WIRE_RNDV_BYTES, true, true, false},
         [UCP_AM_ACK]         = {"ACK", UCP_WIRE_ACK_BYTES, false, false, false},
-        [UCP_AM_FRAG]        = {"FRAG", UCP_WIRE_FRAG_BYTES, false, false, false},
-        [UCP_AM_ABORT]       = {"ABORT", UCP_WIRE_ABORT_BYTES, false, false, false},
-        [UCP_AM_RGET]        = {"RGET", UCP_WIRE_RNDV_BYTES, true, true, true},
-        [UCP_AM_PUT]         = {"PUT", UCP_WIRE_PUT_BYTES, false, false, true},
-        [UCP_AM_FIN]         = {"FIN", UCP_WIRE_FIN_BYTES, false, false, true},
+        [UCP_AM_FRAG]  = {"FRAG", UCP_WIRE_FRAG_BYTES, false, false, false},
+        [UCP_AM_ABORT] = {"ABORT", UCP_WIRE_ABORT_BYTES, false, false, false},
+        [UCP_AM_RGET]  = {"RGET", UCP_WIRE_RNDV_BYTES, true, true, true},
+        [UCP_AM_PUT]   = {"PUT", UCP_WIRE_PUT_BYTES, false, false, true},
+        [UCP_AM_FIN]   = {"FIN", UCP_WIRE_FIN_BYTES, false, false, true},
     };
     bool is_known =
         (am_id < UCS_ARRAY_COUNT(messages)) && (messages[am_id].name != NULL);

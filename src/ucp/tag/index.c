@@ -51,7 +51,7 @@ void ucp_tag_index_grow(struct ucp_tag_index *index)
         return;
     }
     for (size_t i = 0; i < count; ++i) {
-        ucs_list_for_each_safe(node, next, &index->buckets[i], link) {
+        ucs_list_for_each_safe (node, next, &index->buckets[i], link) {
             ucs_list_add_tail(ucp_tag_index_bucket(&bigger, node->tag),
                               &node->link);
         }

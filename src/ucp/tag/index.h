@@ -26,8 +26,8 @@ struct ucp_tag_node {
 struct ucp_tag_index {
     uint64_t         mask;
     struct ucs_list *buckets;
-    unsigned         shift; /* 64 - log2(number of buckets) */
-    size_t           count; /* nodes inside */
+    unsigned         shift;      /* 64 - log2(number of buckets) */
+    size_t           count;      /* nodes inside */
     size_t           grow_count; /* grow when so many are inside */
 };
 
@@ -88,7 +88,7 @@ ucp_tag_index_find(const struct ucp_tag_index *index, uint64_t tag,
 {
     struct ucp_tag_node *node;
 
-    ucs_list_for_each(node, ucp_tag_index_bucket(index, tag), link) {
+    ucs_list_for_each (node, ucp_tag_index_bucket(index, tag), link) {
         if (ucs_likely(((node->tag ^ tag) & mask) == 0)) {
             return node;
         }

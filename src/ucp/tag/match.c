@@ -60,7 +60,7 @@ match_class_new(struct ucp_tag_match *match, uint64_t mask)
 }
 
 static struct ucp_tag_index *match_class(struct ucp_tag_match *match,
-                                                uint64_t              mask)
+                                         uint64_t              mask)
 {
     for (unsigned i = 0; i < match->class_count; ++i) {
         if (match->classes[i].mask == mask) {
@@ -99,7 +99,7 @@ match_find_other(struct ucp_tag_match *match, uint64_t tag)
 {
     struct ucp_tag_expected *expected;
 
-    ucs_list_for_each(expected, &match->others, node.link) {
+    ucs_list_for_each (expected, &match->others, node.link) {
         if (((expected->node.tag ^ tag) & expected->mask) == 0) {
             return expected;
         }
@@ -108,7 +108,7 @@ match_find_other(struct ucp_tag_match *match, uint64_t tag)
 }
 
 struct ucp_tag_expected *ucp_tag_match_arrived_slow(struct ucp_tag_match *match,
-                                                    uint64_t tag)
+                                                    uint64_t              tag)
 {
     struct ucp_tag_expected *oldest = NULL;
     struct ucp_tag_expected *found;
@@ -118,7 +118,8 @@ struct ucp_tag_expected *ucp_tag_match_arrived_slow(struct ucp_tag_match *match,
         if (match->classes[i].count == 0) {
             continue;
         }
-        node = ucp_tag_index_find(&match->classes[i], tag, match->classes[i].mask);
+        node =
+            ucp_tag_index_find(&match->classes[i], tag, match->classes[i].mask);
         if (node == NULL) {
             continue;
         }
@@ -158,9 +159,8 @@ UCS_INLINE void match_fetch_ahead(const struct ucs_list *first)
 {
     const struct ucp_tag_unexpected *next =
         ucs_container_of(first, struct ucp_tag_unexpected, arrival);
-    const char *second =
-        (const char *)ucs_container_of(first->next, struct ucp_tag_unexpected,
-                                       arrival);
+    const char *second = (const char *)ucs_container_of(
+        first->next, struct ucp_tag_unexpected, arrival);
 
     ucs_prefetch_write(next->exact.link.prev);
     ucs_prefetch_write(next->exact.link.next);
@@ -193,7 +193,7 @@ static UCS_NOINLINE void match_learn_sender(struct ucp_tag_match *match,
     if (ucp_tag_index_init(&match->sender, mask) != UCS_OK) {
         return; /* masked receives keep walking all arrivals */
     }
-    ucs_list_for_each(unexpected, &match->arrivals, arrival) {
+    ucs_list_for_each (unexpected, &match->arrivals, arrival) {
         ucp_tag_index_add(&match->sender, &unexpected->sender,
                           unexpected->exact.tag);
     }
@@ -210,9 +210,9 @@ struct ucp_tag_unexpected *ucp_tag_match_find(struct ucp_tag_match *match,
     }
     if (mask == UINT64_MAX) {
         node = ucp_tag_index_find(&match->exact, tag, mask);
-        return (node == NULL) ? NULL :
-                                ucs_container_of(
-                                        node, struct ucp_tag_unexpected, exact);
+        return (node == NULL)
+                   ? NULL
+                   : ucs_container_of(node, struct ucp_tag_unexpected, exact);
     }
     if ((match->sender.buckets == NULL) && (mask != 0)) {
         match_learn_sender(match, mask);
@@ -220,12 +220,11 @@ struct ucp_tag_unexpected *ucp_tag_match_find(struct ucp_tag_match *match,
     if ((match->sender.buckets != NULL) &&
         ((mask & match->sender.mask) == match->sender.mask)) {
         node = ucp_tag_index_find(&match->sender, tag, mask);
-        return (node == NULL) ?
-                       NULL :
-                       ucs_container_of(node, struct ucp_tag_unexpected,
-                                        sender);
+        return (node == NULL)
+                   ? NULL
+                   : ucs_container_of(node, struct ucp_tag_unexpected, sender);
     }
-    ucs_list_for_each(unexpected, &match->arrivals, arrival) {
+    ucs_list_for_each (unexpected, &match->arrivals, arrival) {
         if (((unexpected->exact.tag ^ tag) & mask) == 0) {
             return unexpected;
         }

@@ -59,7 +59,7 @@ struct ucp_tag_match {
  *                     from the first masked receive.
  * @return UCS_OK, UCS_ERR_NO_MEMORY. */
 UCS_MUST_USE ucs_status_t ucp_tag_match_init(struct ucp_tag_match *match,
-                                             uint64_t sender_mask);
+                                             uint64_t              sender_mask);
 /* Nothing inside is touched: the caller has taken out what it needs. */
 void ucp_tag_match_cleanup(struct ucp_tag_match *match);
 
@@ -71,7 +71,7 @@ void ucp_tag_match_expect_slow(struct ucp_tag_match    *match,
 void ucp_tag_match_unexpect_other(struct ucp_tag_match    *match,
                                   struct ucp_tag_expected *expected);
 struct ucp_tag_expected *ucp_tag_match_arrived_slow(struct ucp_tag_match *match,
-                                                    uint64_t tag);
+                                                    uint64_t              tag);
 
 /* Does a receive with this mask go into the first class, without growing? */
 UCS_INLINE bool ucp_tag_match_is_class0(const struct ucp_tag_match *match,

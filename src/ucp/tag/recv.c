@@ -76,7 +76,7 @@ void ucp_tag_recv_end(struct ucp_request *req, ucs_status_t status)
     }
 }
 
-static void recv_start(struct ucp_request *req,
+static void recv_start(struct ucp_request       *req,
                        const struct ucp_arrival *arrival,
                        enum ucp_unexpected_kind  kind)
 {
@@ -103,20 +103,19 @@ void ucp_tag_recv_unexpected(struct ucp_request    *req,
                              struct ucp_unexpected *unexpected)
 {
     struct ucp_arrival arrival = {
-            .worker      = req->worker,
-            .ep          = unexpected->ep,
-            .tag         = unexpected->match.exact.tag,
-            .length      = unexpected->length,
-            .data        = unexpected->data,
-            .data_length = unexpected->data_length,
-            .id          = unexpected->id,
-            .candidate   = unexpected->candidate,
-            .head_length = unexpected->head_length,
+        .worker      = req->worker,
+        .ep          = unexpected->ep,
+        .tag         = unexpected->match.exact.tag,
+        .length      = unexpected->length,
+        .data        = unexpected->data,
+        .data_length = unexpected->data_length,
+        .id          = unexpected->id,
+        .candidate   = unexpected->candidate,
+        .head_length = unexpected->head_length,
     };
 
     if (unexpected->kind == UCP_UNEXPECTED_WHOLE) {
-        ucp_tag_recv_whole(req, arrival.tag, arrival.data,
-                           arrival.data_length);
+        ucp_tag_recv_whole(req, arrival.tag, arrival.data, arrival.data_length);
     } else if (unexpected->failed != UCS_OK) {
         recv_set_info(req, arrival.tag, arrival.length);
         ucp_dt_iter_cleanup(&req->dt);

@@ -88,7 +88,7 @@ UCS_INLINE struct ucp_request *ucp_tag_recv_match(struct ucp_worker *worker,
                                                   uint64_t           tag)
 {
     struct ucp_tag_expected *expected =
-            ucp_tag_match_arrived(&worker->tag.match, tag);
+        ucp_tag_match_arrived(&worker->tag.match, tag);
     struct ucp_request *req;
 
     if (ucs_unlikely(expected == NULL)) {
@@ -145,8 +145,8 @@ void ucp_unexpected_orphan(struct ucp_ep *ep, ucs_status_t status);
 
 /* Handing over to the protocols that hold the rest of a message; in
  * proto/eager_allocated.c and proto/rndv_recv.c. */
-void ucp_eager_recv_start(struct ucp_request        *req,
-                          const struct ucp_arrival  *arrival);
+void ucp_eager_recv_start(struct ucp_request       *req,
+                          const struct ucp_arrival *arrival);
 void ucp_rndv_recv_start(struct ucp_request       *req,
                          const struct ucp_arrival *arrival);
 

@@ -33,8 +33,8 @@ ucs_status_t ucp_tag_queues_init(struct ucp_worker *worker)
         return status;
     }
     for (count = 0; count < UCP_UNEXPECTED_POOL_COUNT; ++count) {
-        params.element_bytes = sizeof(struct ucp_unexpected) +
-                               pool_data_bytes[count];
+        params.element_bytes =
+            sizeof(struct ucp_unexpected) + pool_data_bytes[count];
         params.chunk_count = 32;
         status             = ucsi_mpool_init(&tag->pools[count], &params);
         if (status != UCS_OK) {
@@ -56,10 +56,10 @@ void ucp_unexpected_drop_all(struct ucp_worker *worker)
     struct ucp_tag_match      *match = &worker->tag.match;
     struct ucp_tag_unexpected *waiting, *next;
 
-    ucs_list_for_each_safe(waiting, next, &match->arrivals, arrival) {
+    ucs_list_for_each_safe (waiting, next, &match->arrivals, arrival) {
         ucp_tag_match_remove(match, waiting);
         ucp_unexpected_free(
-                ucs_container_of(waiting, struct ucp_unexpected, match));
+            ucs_container_of(waiting, struct ucp_unexpected, match));
     }
 }
 
@@ -126,9 +126,9 @@ ucs_status_t ucp_unexpected_store(const struct ucp_arrival *arrival,
     size_t                 room;
     struct ucp_unexpected *unexpected;
 
-    room = (kind == UCP_UNEXPECTED_EAGER) ? arrival->length :
-                                            arrival->head_length +
-                                                    arrival->data_length;
+    room       = (kind == UCP_UNEXPECTED_EAGER)
+                     ? arrival->length
+                     : arrival->head_length + arrival->data_length;
     unexpected = unexpected_alloc(worker, keeps ? 0 : room);
     if (unexpected == NULL) {
         unexpected_lost(arrival);
@@ -186,7 +186,7 @@ void ucp_unexpected_orphan(struct ucp_ep *ep, ucs_status_t status)
 {
     struct ucp_unexpected *unexpected, *next;
 
-    ucs_list_for_each_safe(unexpected, next, &ep->unexpected, ep_link) {
+    ucs_list_for_each_safe (unexpected, next, &ep->unexpected, ep_link) {
         ucs_list_remove(&unexpected->ep_link);
         unexpected->ep = NULL;
         if (unexpected->data_length < unexpected->length) {
@@ -200,7 +200,7 @@ void ucp_unexpected_forget(struct ucp_ep *ep, uint64_t id, ucs_status_t status)
 {
     struct ucp_unexpected *unexpected;
 
-    ucs_list_for_each(unexpected, &ep->unexpected, ep_link) {
+    ucs_list_for_each (unexpected, &ep->unexpected, ep_link) {
         if ((unexpected->kind != UCP_UNEXPECTED_RNDV) ||
             (unexpected->id != id)) {
             continue;

@@ -14,7 +14,6 @@ ucs_status_t ucp_unexpected_store(const struct ucp_arrival *arrival,
 
 /* The sender of that RNDV will not go on: forget the message, or let its
  * receive fail if a probe has taken it already. */
-void ucp_unexpected_forget(struct ucp_ep *ep, uint64_t id,
-                           ucs_status_t status);
+void ucp_unexpected_forget(struct ucp_ep *ep, uint64_t id, ucs_status_t status);
 
 #endif

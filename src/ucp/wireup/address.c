@@ -8,12 +8,12 @@
 #include "ucs/checksum.h"
 
 enum {
-    ADDRESS_MAGIC_0  = 'C',
-    ADDRESS_MAGIC_1  = 'w',
-    ADDRESS_VERSION  = 3,
+    ADDRESS_MAGIC_0      = 'C',
+    ADDRESS_MAGIC_1      = 'w',
+    ADDRESS_VERSION      = 3,
     ADDRESS_CHECK_OFFSET = 3,
-    CHECKSUM_BYTES   = 4,
-    ADDRESS_BYTES_MIN = UCP_ADDRESS_HEADER_BYTES + CHECKSUM_BYTES,
+    CHECKSUM_BYTES       = 4,
+    ADDRESS_BYTES_MIN    = UCP_ADDRESS_HEADER_BYTES + CHECKSUM_BYTES,
 };
 
 /* CRC-8 with polynomial x^8 + x^2 + x + 1 over the head without its check:
@@ -65,8 +65,7 @@ size_t ucp_address_encode(const struct ucp_address_view *view, uint8_t *bytes,
     if (bytes != NULL) {
         ucs_put_le16(bytes + 4, (uint16_t)length);
         bytes[ADDRESS_CHECK_OFFSET] = address_head_check(bytes);
-        ucs_write_le32(&writer,
-                       ucs_checksum32(bytes, length - CHECKSUM_BYTES));
+        ucs_write_le32(&writer, ucs_checksum32(bytes, length - CHECKSUM_BYTES));
     }
     return ucs_write_ok(&writer) ? length : 0;
 }

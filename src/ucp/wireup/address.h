@@ -22,7 +22,7 @@
 enum ucp_address_limit {
     UCP_ADDRESS_ENTRY_COUNT_MAX = 32,
     UCP_ADDRESS_BYTES_MAX       = 4096, /* MPICH's limit for one blob */
-    UCP_ADDRESS_HEAD_BYTES      = 8, /* up to where its own check goes */
+    UCP_ADDRESS_HEAD_BYTES      = 8,    /* up to where its own check goes */
     UCP_ADDRESS_HEADER_BYTES    = 32,
     UCP_ADDRESS_SECRET_BYTES    = 16,
 };

@@ -24,7 +24,7 @@ static bool lane_judge(struct ucp_worker *worker, unsigned iface_index,
     candidate->cost_s           = lane_cost(wiface);
     candidate->reason[0]        = '\0';
     candidate->status           = wiface->iface->transport->iface_reach(
-            wiface->iface, entry->bytes, entry->size_bytes, candidate->reason);
+                  wiface->iface, entry->bytes, entry->size_bytes, candidate->reason);
     return true;
 }
 
@@ -40,8 +40,8 @@ static bool lane_reaches(struct ucp_worker *worker, unsigned iface_index,
     }
     if (candidate.status != UCS_OK) {
         ucsi_strbuf_appendf(reasons, "%s%s: %s",
-                            (reasons->length > 0) ? "; " : "",
-                            entry->transport, candidate.reason);
+                            (reasons->length > 0) ? "; " : "", entry->transport,
+                            candidate.reason);
     }
     return candidate.status == UCS_OK;
 }
@@ -53,11 +53,11 @@ unsigned ucp_lanes_candidates(struct ucp_worker             *worker,
     unsigned count = 0;
 
     for (unsigned i = 0; i < worker->iface_count; ++i) {
-        for (unsigned j = 0; (j < view->entry_count) &&
-                             (count < UCP_LANE_CANDIDATE_COUNT_MAX);
+        for (unsigned j = 0;
+             (j < view->entry_count) && (count < UCP_LANE_CANDIDATE_COUNT_MAX);
              ++j) {
-            count += lane_judge(worker, i, &view->entries[j],
-                                &candidates[count]);
+            count +=
+                lane_judge(worker, i, &view->entries[j], &candidates[count]);
         }
     }
     return count;
@@ -76,8 +76,8 @@ static void lane_explain_none(struct ucp_worker             *worker,
     for (unsigned i = 0; i < view->entry_count; ++i) {
         ucsi_strbuf_appendf(reasons, " %s", view->entries[i].transport);
     }
-    ucsi_strbuf_appendf(reasons, "%s; open here:",
-                        (view->entry_count == 0) ? " none" : "");
+    ucsi_strbuf_appendf(
+        reasons, "%s; open here:", (view->entry_count == 0) ? " none" : "");
     for (unsigned i = 0; i < worker->iface_count; ++i) {
         ucsi_strbuf_appendf(reasons, " %s",
                             worker->ifaces[i].iface->transport->name);
@@ -179,7 +179,7 @@ static bool lane_has_iface(const struct ucp_lane_choice *choices,
 /* The fastest interface that is no lane yet and reaches the peer. */
 static bool lane_find_rail(struct ucp_worker             *worker,
                            const struct ucp_address_view *view,
-                           const struct ucp_lane_choice *choices,
+                           const struct ucp_lane_choice  *choices,
                            unsigned count, struct ucp_lane_choice *rail_p)
 {
     const struct ucp_address_entry *entry;
@@ -194,9 +194,9 @@ static bool lane_find_rail(struct ucp_worker             *worker,
         }
         entry = lane_find_entry(worker, i, view, choices, count);
         if (entry != NULL) {
-            best    = lane_bandwidth(wiface);
-            *rail_p = (struct ucp_lane_choice){.iface_index = i,
-                                               .entry       = entry};
+            best = lane_bandwidth(wiface);
+            *rail_p =
+                (struct ucp_lane_choice){.iface_index = i, .entry = entry};
         }
     }
     return best > 0;
@@ -211,8 +211,7 @@ unsigned ucp_lanes_add_rails(struct ucp_worker             *worker,
     unsigned rails_max = ucs_min(worker->context->config.rndv_rails_max,
                                  (unsigned)UCP_LANE_COUNT_MAX - 1);
     double   best      = lane_bandwidth(wiface);
-    bool     is_full   = (best > 0) &&
-                   (wiface->attr.flags & UCT_IFACE_INTRA_NODE);
+    bool is_full   = (best > 0) && (wiface->attr.flags & UCT_IFACE_INTRA_NODE);
     unsigned rails = (best > 0) ? 1 : 0;
     unsigned count = 1;
 

@@ -37,14 +37,15 @@ unsigned ucp_lanes_candidates(struct ucp_worker             *worker,
  * another, the one with the lowest latency and overhead.
  * @param reasons  [size_bytes] why each candidate was refused, for people.
  * @return UCS_OK, or UCS_ERR_UNREACHABLE. */
-UCS_MUST_USE ucs_status_t
-ucp_lanes_choose(struct ucp_worker *worker, const struct ucp_address_view *view,
-                 struct ucp_lane_choice *choice_p, char *reasons,
-                 size_t size_bytes);
+UCS_MUST_USE ucs_status_t ucp_lanes_choose(struct ucp_worker *worker,
+                                           const struct ucp_address_view *view,
+                                           struct ucp_lane_choice *choice_p,
+                                           char *reasons, size_t size_bytes);
 
-/* Choose rails behind the message lane in choices[0], the fastest first, so that
- * there are at most UCX_MAX_RNDV_RAILS with the message lane. Inside a node the processor moves
- * the bytes, so lanes there do not add up: there is one at most.
+/* Choose rails behind the message lane in choices[0], the fastest first, so
+ * that there are at most UCX_MAX_RNDV_RAILS with the message lane. Inside a
+ * node the processor moves the bytes, so lanes there do not add up: there is
+ * one at most.
  * @param choices  [UCP_LANE_COUNT_MAX]. @return how many are set. */
 unsigned ucp_lanes_add_rails(struct ucp_worker             *worker,
                              const struct ucp_address_view *view,

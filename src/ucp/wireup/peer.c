@@ -8,8 +8,8 @@
 #include "ucs/bytes.h"
 #include "ucs/log.h"
 
-static ucs_status_t peer_create(struct ucp_worker *worker,
-                                const uint8_t *bytes, size_t size_bytes,
+static ucs_status_t peer_create(struct ucp_worker *worker, const uint8_t *bytes,
+                                size_t                         size_bytes,
                                 const struct ucp_address_view *view,
                                 struct ucp_peer              **peer_p)
 {
@@ -59,7 +59,8 @@ ucs_status_t ucp_peer_get(struct ucp_worker *worker, const uint8_t *bytes,
     if (peer == NULL) {
         return peer_create(worker, bytes, size_bytes, view_p, peer_p);
     }
-    if (memcmp(peer->view.secret, view_p->secret, sizeof(view_p->secret)) != 0) {
+    if (memcmp(peer->view.secret, view_p->secret, sizeof(view_p->secret)) !=
+        0) {
         ucs_error("worker address: worker %016lx is known with another secret; "
                   "refused",
                   (unsigned long)view_p->worker_id);
@@ -106,11 +107,11 @@ static ucs_status_t peer_reserve(struct ucp_peer *peer, uint32_t index)
     return UCS_OK;
 }
 
-ucs_status_t ucp_peer_make_user_ep(struct ucp_worker           *worker,
-                                   struct ucp_peer             *peer,
+ucs_status_t ucp_peer_make_user_ep(struct ucp_worker             *worker,
+                                   struct ucp_peer               *peer,
                                    const struct ucp_address_view *view,
-                                   const struct ucp_ep_options *options,
-                                   struct ucp_ep              **ep_p)
+                                   const struct ucp_ep_options   *options,
+                                   struct ucp_ep                **ep_p)
 {
     uint32_t       index  = peer->user_count;
     ucs_status_t   status = peer_reserve(peer, index);
@@ -217,17 +218,14 @@ ucs_status_t ucp_peer_announce(struct ucp_ep *ep)
     struct announcement announcement = {.ep = ep};
     ssize_t             packed;
 
-    announcement.address_bytes =
-            ucp_worker_address_encode(ep->worker, false, announcement.address,
-                                      sizeof(announcement.address));
+    announcement.address_bytes = ucp_worker_address_encode(
+        ep->worker, false, announcement.address, sizeof(announcement.address));
     if (announcement.address_bytes == 0) {
         return UCS_ERR_EXCEEDS_LIMIT;
     }
-    packed = uct_ep_am_bcopy(ep->message_ep, UCP_AM_ANNOUNCE, announce_pack,
-                             &announcement,
-                             UCP_ANNOUNCE_HEAD_BYTES +
-                                     announcement.address_bytes,
-                             UCT_FLAG_PENDING);
+    packed = uct_ep_am_bcopy(
+        ep->message_ep, UCP_AM_ANNOUNCE, announce_pack, &announcement,
+        UCP_ANNOUNCE_HEAD_BYTES + announcement.address_bytes, UCT_FLAG_PENDING);
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
 
@@ -295,19 +293,18 @@ static bool announce_of_rail(struct ucp_worker *worker,
         (source->user == NULL)) {
         return ucp_peer_rail_announced(worker, source, bytes);
     }
-    return (length == UCP_ANNOUNCE_HEAD_BYTES) &&
-           (flag == UCP_ANNOUNCE_USED) && (source->user != NULL) &&
-           ucp_peer_rail_used(source->user, bytes);
+    return (length == UCP_ANNOUNCE_HEAD_BYTES) && (flag == UCP_ANNOUNCE_USED) &&
+           (source->user != NULL) && ucp_peer_rail_used(source->user, bytes);
 }
 
 static ucs_status_t announce_receive(void *arg, struct uct_source *source,
                                      void *data, size_t length, unsigned flags)
 {
-    struct ucp_worker *worker = ((struct ucp_worker_iface *)arg)->worker;
-    const uint8_t     *bytes  = data;
+    struct ucp_worker      *worker = ((struct ucp_worker_iface *)arg)->worker;
+    const uint8_t          *bytes  = data;
     struct ucp_address_view view;
-    struct ucp_peer   *peer;
-    struct ucp_ep     *ep = NULL;
+    struct ucp_peer        *peer;
+    struct ucp_ep          *ep = NULL;
 
     (void)flags;
     if (announce_of_rail(worker, source, data, length)) {
@@ -317,8 +314,8 @@ static ucs_status_t announce_receive(void *arg, struct uct_source *source,
     if ((length > UCP_ANNOUNCE_HEAD_BYTES) && (source->user == NULL) &&
         (ucs_get_le32(bytes) < UCP_PEER_EP_COUNT_MAX) &&
         (ucp_peer_get(worker, bytes + UCP_ANNOUNCE_HEAD_BYTES,
-                      length - UCP_ANNOUNCE_HEAD_BYTES, &view, &peer) ==
-          UCS_OK)) {
+                      length - UCP_ANNOUNCE_HEAD_BYTES, &view,
+                      &peer) == UCS_OK)) {
         ep = announce_find_ep(worker, peer, ucs_get_le32(bytes));
     }
     if ((ep == NULL) || (ep->source != NULL)) {
@@ -336,8 +333,7 @@ static ucs_status_t announce_receive(void *arg, struct uct_source *source,
 
 void ucp_peer_set_handler(struct ucp_worker_iface *wiface)
 {
-    ucti_iface_set_am(wiface->iface, UCP_AM_ANNOUNCE, announce_receive,
-                      wiface);
+    ucti_iface_set_am(wiface->iface, UCP_AM_ANNOUNCE, announce_receive, wiface);
 }
 
 void ucp_peer_source_ended(void *arg, struct uct_source *source,

@@ -70,7 +70,7 @@ struct ucp_peer {
 UCS_MUST_USE ucs_status_t ucp_peer_get(struct ucp_worker *worker,
                                        const uint8_t *bytes, size_t size_bytes,
                                        struct ucp_address_view *view_p,
-                                       struct ucp_peer **peer_p);
+                                       struct ucp_peer        **peer_p);
 
 /* Free all peers; no endpoints are left. */
 void ucp_peers_cleanup(struct ucp_worker *worker);
@@ -78,11 +78,10 @@ void ucp_peers_cleanup(struct ucp_worker *worker);
 /* The user's next endpoint to a peer: the one that stands in, or a new one.
  * @param view  What may be used to reach it.
  * @return as ucp_ep_open(). */
-UCS_MUST_USE ucs_status_t
-ucp_peer_make_user_ep(struct ucp_worker *worker, struct ucp_peer *peer,
-                      const struct ucp_address_view *view,
-                      const struct ucp_ep_options *options,
-                      struct ucp_ep              **ep_p);
+UCS_MUST_USE ucs_status_t ucp_peer_make_user_ep(
+    struct ucp_worker *worker, struct ucp_peer *peer,
+    const struct ucp_address_view *view, const struct ucp_ep_options *options,
+    struct ucp_ep **ep_p);
 
 /* An end was closed by force, and its peer may go on sending: an internal one
  * takes its number, its source and its rails. It says nothing before `gone` is

@@ -18,15 +18,15 @@ size_t ucp_worker_address_encode(struct ucp_worker *worker, bool net_only,
                          (view.entry_count < UCP_ADDRESS_ENTRY_COUNT_MAX);
          ++i) {
         const struct ucp_worker_iface *wiface = &worker->ifaces[i];
-        struct ucp_address_entry *entry = &view.entries[view.entry_count];
+        struct ucp_address_entry      *entry  = &view.entries[view.entry_count];
 
         if (net_only && (wiface->attr.flags & UCT_IFACE_INTRA_NODE)) {
             continue;
         }
         snprintf(entry->transport, sizeof(entry->transport), "%s",
                  wiface->iface->transport->name);
-        entry->domain     = ucp_context_domain_ordinal(worker->context,
-                                                       wiface->iface->md);
+        entry->domain =
+            ucp_context_domain_ordinal(worker->context, wiface->iface->md);
         entry->bytes      = addresses[view.entry_count];
         entry->size_bytes = wiface->attr.address_bytes;
         wiface->iface->transport->iface_address(wiface->iface,

@@ -68,13 +68,14 @@ typedef enum {
     UCS_CONFIG_PRINT_COMMENT_DEFAULT = UCS_BIT(4)  /* '#' before defaults */
 } ucs_config_print_flags_t;
 
-#define UCS_CONFIG_ARRAY_FIELD(_type, _name) \
-    struct { \
-        _type *_name; \
-        unsigned count; \
-        unsigned pad; \
+#define UCS_CONFIG_ARRAY_FIELD(_type, _name)                                   \
+    struct {                                                                   \
+        _type   *_name;                                                        \
+        unsigned count;                                                        \
+        unsigned pad;                                                          \
     }
-#define UCS_CONFIG_STRING_ARRAY_FIELD(_name) UCS_CONFIG_ARRAY_FIELD(char *, _name)
+#define UCS_CONFIG_STRING_ARRAY_FIELD(_name)                                   \
+    UCS_CONFIG_ARRAY_FIELD(char *, _name)
 
 typedef UCS_CONFIG_STRING_ARRAY_FIELD(names) ucs_config_names_array_t;
 

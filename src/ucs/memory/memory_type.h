@@ -24,12 +24,12 @@ typedef enum ucs_memory_type {
 } ucs_memory_type_t;
 
 /* A set of the types that a processor can load from and store to. */
-#define UCS_MEMORY_TYPES_CPU_ACCESSIBLE \
-    (UCS_BIT(UCS_MEMORY_TYPE_HOST) | UCS_BIT(UCS_MEMORY_TYPE_ROCM_MANAGED) | \
+#define UCS_MEMORY_TYPES_CPU_ACCESSIBLE                                        \
+    (UCS_BIT(UCS_MEMORY_TYPE_HOST) | UCS_BIT(UCS_MEMORY_TYPE_ROCM_MANAGED) |   \
      UCS_BIT(UCS_MEMORY_TYPE_ZE_HOST) | UCS_BIT(UCS_MEMORY_TYPE_ZE_MANAGED))
 
-#define ucs_memory_type_for_each(_type) \
-    for ((_type) = UCS_MEMORY_TYPE_HOST; (_type) < UCS_MEMORY_TYPE_LAST; \
+#define ucs_memory_type_for_each(_type)                                        \
+    for ((_type) = UCS_MEMORY_TYPE_HOST; (_type) < UCS_MEMORY_TYPE_LAST;       \
          (_type)++)
 
 UCS_API_BEGIN

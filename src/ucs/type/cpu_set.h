@@ -9,9 +9,9 @@
 
 typedef unsigned long int ucs_cpu_mask_t;
 
-#define UCS_CPU_SETSIZE 1024
-#define UCS_NCPUBITS (8 * sizeof(ucs_cpu_mask_t))
-#define UCS_CPUELT(_cpu) ((_cpu) / UCS_NCPUBITS)
+#define UCS_CPU_SETSIZE   1024
+#define UCS_NCPUBITS      (8 * sizeof(ucs_cpu_mask_t))
+#define UCS_CPUELT(_cpu)  ((_cpu) / UCS_NCPUBITS)
 #define UCS_CPUMASK(_cpu) ((ucs_cpu_mask_t)1 << ((_cpu) % UCS_NCPUBITS))
 
 typedef struct {
@@ -39,7 +39,7 @@ static inline void ucs_cpu_assign(size_t cpu, ucs_cpu_set_t *set, int present)
     }
 }
 
-#define UCS_CPU_ZERO(_set) ucs_cpu_zero(_set)
+#define UCS_CPU_ZERO(_set)      ucs_cpu_zero(_set)
 #define UCS_CPU_SET(_cpu, _set) ucs_cpu_assign((size_t)(_cpu), (_set), 1)
 #define UCS_CPU_CLR(_cpu, _set) ucs_cpu_assign((size_t)(_cpu), (_set), 0)
 

@@ -45,16 +45,16 @@ struct uct_claim {
  * generation  of the word given last */
 struct uct_claims {
     struct uct_claim *words;
-    unsigned count;
-    uint32_t generation;
-    uint64_t used;
+    unsigned          count;
+    uint32_t          generation;
+    uint64_t          used;
 };
 
 /* Take a word of this interface.
  * @param name_p  What the peer needs to find it.
  * @return false: all are used, or there are none. */
 UCS_EXPORT UCS_MUST_USE bool ucti_claim_get(struct uct_iface *iface,
-                                            uint64_t *name_p);
+                                            uint64_t         *name_p);
 
 /* Give it back. The caller knows that the peer touches nothing any more that
  * it claimed, or does not care. */
@@ -62,13 +62,13 @@ UCS_EXPORT void ucti_claim_put(struct uct_iface *iface, uint64_t name);
 
 /* The word of a name that ucti_claim_get() gave. */
 UCS_EXPORT _Atomic uint64_t *ucti_iface_claim(struct uct_iface *iface,
-                                              uint64_t name);
+                                              uint64_t          name);
 
 /* The word of a name that came from the peer of this endpoint.
  * @return NULL: there is none of that index, or the peer is not reached yet.
  *         Valid until the endpoint is destroyed, also after it failed. */
 UCS_EXPORT _Atomic uint64_t *ucti_ep_claim(const struct uct_ep *ep,
-                                           uint64_t name);
+                                           uint64_t             name);
 
 /* Is this value of a word one of the use that `name` names? */
 static inline bool uct_claim_is_current(uint64_t name, uint64_t value)

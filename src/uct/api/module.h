@@ -15,10 +15,10 @@ enum {
 };
 
 struct uct_module {
-    uint32_t magic;
-    uint32_t abi_number;
-    uint32_t struct_bytes; /* sizeof(struct uct_transport) */
-    const char *name;
+    uint32_t                    magic;
+    uint32_t                    abi_number;
+    uint32_t                    struct_bytes; /* sizeof(struct uct_transport) */
+    const char                 *name;
     const struct uct_transport *transport;
 };
 

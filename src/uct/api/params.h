@@ -16,12 +16,12 @@ struct ucs_config_list;
  * wakeup           event_fd() and arm() will be used
  * failure_bound_ns a dead peer is reported within this time; 0: 60 s */
 struct uct_iface_params {
-    uct_source_end_fn source_end;
-    void *source_end_arg;
-    const void *config;
+    uct_source_end_fn             source_end;
+    void                         *source_end_arg;
+    const void                   *config;
     const struct ucs_config_list *names;
-    bool wakeup;
-    uint64_t failure_bound_ns;
+    bool                          wakeup;
+    uint64_t                      failure_bound_ns;
 };
 
 /* How an endpoint is created.
@@ -32,10 +32,10 @@ struct uct_iface_params {
  * user     the caller's; uct_ep.user */
 struct uct_ep_params {
     const uint8_t *address;
-    size_t address_bytes;
+    size_t         address_bytes;
     uct_pending_fn pending;
-    uct_error_fn error;
-    void *user;
+    uct_error_fn   error;
+    void          *user;
 };
 
 #endif

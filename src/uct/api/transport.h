@@ -25,21 +25,21 @@ struct ucs_config_table;
 /* A thing that the transport can open. */
 struct uct_device {
     const struct uct_transport *transport;
-    char name[UCT_NAME_BYTES_MAX];
+    char                        name[UCT_NAME_BYTES_MAX];
 };
 
 /* Base of a memory domain. */
 struct uct_md {
     const struct uct_transport *transport;
-    struct uct_device device;
+    struct uct_device           device;
 };
 
 /* Base of registered memory. */
 struct uct_mem {
     struct uct_md *md;
-    void *address;
-    size_t length;
-    unsigned access; /* enum uct_access */
+    void          *address;
+    size_t         length;
+    unsigned       access; /* enum uct_access */
 };
 
 /* Base of an unpacked remote key. */
@@ -59,15 +59,15 @@ struct uct_rkey {
  *                   for transports that nothing reaches from outside */
 struct uct_iface {
     const struct uct_transport *transport;
-    struct uct_md *md;
-    struct uct_am_entry am[UCT_AM_ID_COUNT];
-    struct ucs_list pending;
-    struct ucs_list *pending_turn;
-    uint64_t am_dropped_count;
-    unsigned ep_count;
-    struct uct_claims claims;
-    bool is_idle;
-    struct uct_iface_params params;
+    struct uct_md              *md;
+    struct uct_am_entry         am[UCT_AM_ID_COUNT];
+    struct ucs_list             pending;
+    struct ucs_list            *pending_turn;
+    uint64_t                    am_dropped_count;
+    unsigned                    ep_count;
+    struct uct_claims           claims;
+    bool                        is_idle;
+    struct uct_iface_params     params;
 };
 
 /* Base of an endpoint. The transport calls ucti_ep_init() (base/ep.h).
@@ -84,19 +84,19 @@ struct uct_iface {
  *                of its own; NULL: none runs */
 struct uct_ep {
     const struct uct_transport *transport;
-    struct uct_iface *iface;
-    uint8_t pending_state;
-    uint8_t rights;
-    uint8_t peer_rights;
-    uint8_t claim_count;
-    ucs_status_t failed;
-    const char *rights_reason;
-    struct uct_claim *claims;
-    struct ucs_list pending_link;
-    bool *destroyed_p;
-    uct_pending_fn pending;
-    uct_error_fn error;
-    void *user;
+    struct uct_iface           *iface;
+    uint8_t                     pending_state;
+    uint8_t                     rights;
+    uint8_t                     peer_rights;
+    uint8_t                     claim_count;
+    ucs_status_t                failed;
+    const char                 *rights_reason;
+    struct uct_claim           *claims;
+    struct ucs_list             pending_link;
+    bool                       *destroyed_p;
+    uct_pending_fn              pending;
+    uct_error_fn                error;
+    void                       *user;
 };
 
 struct uct_transport {
@@ -120,7 +120,7 @@ struct uct_transport {
      * atomic. Registration of memory that is not mapped fails with
      * UCS_ERR_INVALID_ADDR or succeeds and faults at use: per transport. */
     ucs_status_t (*md_open)(const struct uct_device *device,
-                            struct uct_md **md_p);
+                            struct uct_md          **md_p);
     void (*md_close)(struct uct_md *md);
     ucs_status_t (*mem_register)(struct uct_md *md, void *address,
                                  size_t length, unsigned access,
@@ -135,12 +135,12 @@ struct uct_transport {
     void (*rkey_release)(struct uct_rkey *rkey);
 
     /* Interface. */
-    ucs_status_t (*iface_open)(struct uct_md *md,
+    ucs_status_t (*iface_open)(struct uct_md                 *md,
                                const struct uct_iface_params *params,
-                               struct uct_iface **iface_p);
+                               struct uct_iface             **iface_p);
     void (*iface_close)(struct uct_iface *iface); /* no endpoints are left */
     void (*iface_query)(const struct uct_iface *iface,
-                        struct uct_iface_attr *attr_p);
+                        struct uct_iface_attr  *attr_p);
     /* @param bytes  [attr.address_bytes]. */
     void (*iface_address)(const struct uct_iface *iface, uint8_t *bytes);
     /* May an endpoint to that address work? Looks at nothing that the peer
@@ -162,9 +162,9 @@ struct uct_transport {
     void (*am_release)(struct uct_iface *iface, void *data);
 
     /* Endpoint. ep_create does not wait for the peer. */
-    ucs_status_t (*ep_create)(struct uct_iface *iface,
+    ucs_status_t (*ep_create)(struct uct_iface           *iface,
                               const struct uct_ep_params *params,
-                              struct uct_ep **ep_p);
+                              struct uct_ep             **ep_p);
     /* Orderly end: the peer's source ends with UCS_OK after the last
      * message. What was accepted is delivered; requests in progress complete
      * with UCS_ERR_CANCELED inside the call. The pending callback never runs
@@ -198,11 +198,11 @@ struct uct_transport {
      * limits, or sides of different length: UCS_ERR_INVALID_PARAM. */
     uct_put_short_proc *put_short;
     uct_put_bcopy_proc *put_bcopy;
-    uct_zcopy_proc *put_zcopy;
+    uct_zcopy_proc     *put_zcopy;
     /* @param buffer  [length], lent until the operation completes. */
     uct_get_bcopy_proc *get_bcopy;
-    uct_zcopy_proc *get_zcopy;
-    uct_atomic_proc *atomic;
+    uct_zcopy_proc     *get_zcopy;
+    uct_atomic_proc    *atomic;
 
     /* Everything sent before is done: active messages need nothing more from
      * either application, put/get/atomic are done at the target.

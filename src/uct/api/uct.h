@@ -22,7 +22,7 @@ UCS_EXPORT const char *ucti_modules_report(void);
  * but for those that must be asked for by name.
  * @param name  One name, without the leading ^. */
 UCS_EXPORT bool ucti_transport_has_name(const struct uct_transport *transport,
-                                        const char *name);
+                                        const char                 *name);
 
 /* Must it be asked for by name (aliases has -all)? */
 UCS_EXPORT bool
@@ -30,7 +30,7 @@ ucti_transport_is_on_demand(const struct uct_transport *transport);
 
 /* The same, or a name of a part of it (uct_transport.aliases). */
 UCS_EXPORT bool ucti_transport_knows_name(const struct uct_transport *transport,
-                                          const char *name);
+                                          const char                 *name);
 
 /* Open and close; each checks its arguments, then calls the transport. */
 UCS_EXPORT UCS_MUST_USE ucs_status_t

@@ -50,7 +50,7 @@ enum uct_op_flag {
 /* am_bcopy: so many of the bytes that pack writes are a header of the
  * caller's, bulk data follows. A hint, kept modulo 256: a transport may choose
  * where it has pack write so that the data is aligned. */
-#define UCT_FLAG_HEADER(_bytes) \
+#define UCT_FLAG_HEADER(_bytes)                                                \
     (((unsigned)(_bytes)&UCT_FLAG_HEADER_MASK) << UCT_FLAG_HEADER_SHIFT)
 
 static inline size_t uct_flag_header_bytes(unsigned flags)
@@ -107,8 +107,8 @@ enum uct_right {
  *         may be NULL when length is 0 (an empty entry is legal)
  * mem     its registration, or NULL when the domain needs none */
 struct uct_iov {
-    void *buffer;
-    size_t length;
+    void           *buffer;
+    size_t          length;
     struct uct_mem *mem;
 };
 
@@ -145,7 +145,7 @@ typedef ucs_status_t (*uct_am_fn)(void *arg, struct uct_source *source,
 
 struct uct_am_entry {
     uct_am_fn fn;
-    void *arg;
+    void     *arg;
 };
 
 /* A source ended: UCS_OK when the sender closed it in order, otherwise why.
@@ -176,9 +176,9 @@ enum uct_access {
  * iov_count_max     entries, empty ones included
  * remote_count_max  the same of the other side, put_zcopy and get_zcopy */
 struct uct_op_limits {
-    size_t short_bytes_max;
-    size_t bcopy_bytes_max;
-    size_t zcopy_bytes_max;
+    size_t   short_bytes_max;
+    size_t   bcopy_bytes_max;
+    size_t   zcopy_bytes_max;
     unsigned iov_count_max;
     unsigned remote_count_max;
 };
@@ -206,14 +206,14 @@ struct uct_rma_cost {
 struct uct_iface_attr {
     struct uct_op_limits am; /* am_short: bytes after the 8-byte header;
                               * am_zcopy: header + iov */
-    size_t am_zcopy_header_bytes_max;
+    size_t               am_zcopy_header_bytes_max;
     struct uct_op_limits put;
     struct uct_op_limits get;
-    struct uct_cost cost;
-    struct uct_rma_cost put_cost;
-    struct uct_rma_cost get_cost;
-    unsigned flags;       /* enum uct_iface_flag */
-    size_t address_bytes; /* of this interface */
+    struct uct_cost      cost;
+    struct uct_rma_cost  put_cost;
+    struct uct_rma_cost  get_cost;
+    unsigned             flags;         /* enum uct_iface_flag */
+    size_t               address_bytes; /* of this interface */
 };
 
 #endif

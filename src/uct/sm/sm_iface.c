@@ -16,7 +16,7 @@
 /* A number that nobody else has; not 0. */
 static ucs_status_t iface_random_id(uint64_t *id_p)
 {
-    uint64_t id = 0;
+    uint64_t     id = 0;
     ucs_status_t status;
 
     do {
@@ -173,7 +173,7 @@ ucs_status_t uct_sm_iface_open(struct uct_md                 *md,
         goto close_segment;
     }
     uct_sm_rights_init(iface, params->names);
-    iface->speed = uct_sm_speed(&iface->options);
+    iface->speed             = uct_sm_speed(&iface->options);
     iface->base.claims.words = iface->segment.header->claims;
     iface->base.claims.count = UCT_SM_CLAIM_COUNT;
     *iface_p                 = &iface->base;
@@ -265,7 +265,7 @@ void uct_sm_iface_query(const struct uct_iface *base,
     attr->cost.latency_s     = 60e-9;
     attr->cost.overhead_s    = 10e-9;
     attr->cost.bandwidth_Bps = iface->speed.chunk_Bps;
-    attr->flags = UCT_IFACE_INTRA_NODE | UCT_IFACE_ZCOPY_COPIES |
+    attr->flags              = UCT_IFACE_INTRA_NODE | UCT_IFACE_ZCOPY_COPIES |
                   UCT_IFACE_PUT_DONE_AT_TARGET | UCT_IFACE_CLAIMS;
     attr->address_bytes = UCT_SM_ADDRESS_BYTES;
     iface_query_rma(iface, attr);

@@ -25,12 +25,12 @@ UCS_API_BEGIN
 void ucp_device_mem_list_release(ucp_device_mem_list_handle_h handle);
 
 /* Set a counter in device memory to 0, and read it. */
-ucs_status_t ucp_device_counter_init(ucp_worker_h worker,
+ucs_status_t ucp_device_counter_init(ucp_worker_h                       worker,
                                      const ucp_device_counter_params_t *params,
                                      void *counter_ptr);
-uint64_t ucp_device_counter_read(ucp_worker_h worker,
-                                 const ucp_device_counter_params_t *params,
-                                 void *counter_ptr);
+uint64_t     ucp_device_counter_read(ucp_worker_h                       worker,
+                                     const ucp_device_counter_params_t *params,
+                                     void *counter_ptr);
 
 UCS_API_END
 
