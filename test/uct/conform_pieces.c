@@ -36,7 +36,7 @@ struct cut {
 /* The length of the next piece: the last takes the rest. */
 static size_t cut_length(size_t rest, bool is_last)
 {
-    return is_last ? rest : test_random_below(ucs_min(rest, 2 * rest / 3 + 1));
+    return is_last ? rest : test_random_below(2 * rest / 3 + 1);
 }
 
 static void cut_draw(struct cut *cut, struct target *target,

@@ -5,10 +5,10 @@
  * endpoint that waits. */
 #include "uct/self/self.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "ucs/assert.h"
+#include "uct/base/atomic.h"
 #include "uct/base/iov.h"
 #include "uct/base/pending.h"
 
@@ -146,59 +146,6 @@ ucs_status_t self_get_bcopy(struct uct_ep *ep, void *buffer, size_t length,
     return self_zcopy(ep, false, &rma, flags);
 }
 
-/* The operation on one word; @return what was there. Sequentially consistent,
- * as a reader on any processor expects of a network's atomic: it pairs with
- * every other one on that word. */
-#define SELF_ATOMIC(_type, _atomic, _address)                                  \
-    ({                                                                         \
-        _Atomic _type *_target  = (_Atomic _type *)(_address);                 \
-        _type          _operand = (_type)(_atomic)->operand;                   \
-        _type          _old     = 0;                                           \
-                                                                               \
-        switch ((_atomic)->op) {                                               \
-        case UCT_ATOMIC_ADD:                                                   \
-            _old = atomic_fetch_add(_target, _operand);                        \
-            break;                                                             \
-        case UCT_ATOMIC_AND:                                                   \
-            _old = atomic_fetch_and(_target, _operand);                        \
-            break;                                                             \
-        case UCT_ATOMIC_OR:                                                    \
-            _old = atomic_fetch_or(_target, _operand);                         \
-            break;                                                             \
-        case UCT_ATOMIC_XOR:                                                   \
-            _old = atomic_fetch_xor(_target, _operand);                        \
-            break;                                                             \
-        case UCT_ATOMIC_SWAP:                                                  \
-            _old = atomic_exchange(_target, _operand);                         \
-            break;                                                             \
-        case UCT_ATOMIC_CSWAP:                                                 \
-            _old = (_type)(_atomic)->compare;                                  \
-            (void)atomic_compare_exchange_strong(_target, &_old, _operand);    \
-            break;                                                             \
-        case UCT_ATOMIC_COUNT:                                                 \
-            break;                                                             \
-        }                                                                      \
-        _old;                                                                  \
-    })
-
-static void self_atomic32(const struct uct_atomic *atomic, void *target)
-{
-    uint32_t old = SELF_ATOMIC(uint32_t, atomic, target);
-
-    if (atomic->result != NULL) {
-        memcpy(atomic->result, &old, sizeof(old));
-    }
-}
-
-static void self_atomic64(const struct uct_atomic *atomic, void *target)
-{
-    uint64_t old = SELF_ATOMIC(uint64_t, atomic, target);
-
-    if (atomic->result != NULL) {
-        memcpy(atomic->result, &old, sizeof(old));
-    }
-}
-
 ucs_status_t self_atomic(struct uct_ep *ep, const struct uct_atomic *atomic,
                          uint64_t remote_address, const struct uct_rkey *rkey,
                          struct uct_req *req, unsigned flags)
@@ -206,9 +153,7 @@ ucs_status_t self_atomic(struct uct_ep *ep, const struct uct_atomic *atomic,
     ucs_status_t status;
 
     (void)req;
-    if (((unsigned)atomic->op >= UCT_ATOMIC_COUNT) ||
-        ((atomic->size_bytes != 4) && (atomic->size_bytes != 8)) ||
-        ((remote_address % atomic->size_bytes) != 0)) {
+    if (!uct_atomic_is_valid(atomic->op, atomic->size_bytes, remote_address)) {
         return UCS_ERR_INVALID_PARAM;
     }
     status = self_rma_begin(ep, remote_address, atomic->size_bytes, rkey,
@@ -216,10 +161,7 @@ ucs_status_t self_atomic(struct uct_ep *ep, const struct uct_atomic *atomic,
     if (status != UCS_OK) {
         return status;
     }
-    if (atomic->size_bytes == 4) {
-        self_atomic32(atomic, self_pointer(remote_address));
-    } else {
-        self_atomic64(atomic, self_pointer(remote_address));
-    }
+    uct_atomic_give(atomic->result, atomic->size_bytes,
+                    uct_atomic_apply(atomic, self_pointer(remote_address)));
     return UCS_OK;
 }

@@ -3,6 +3,7 @@
  * the key here, done by udp_rma.c there. */
 #include <string.h>
 
+#include "uct/base/atomic.h"
 #include "uct/base/iov.h"
 #include "uct/base/pending.h"
 #include "uct/udp/udp.h"
@@ -232,9 +233,7 @@ ucs_status_t udp_atomic(struct uct_ep *base, const struct uct_atomic *atomic,
     struct udp_fragment *fragment;
     ucs_status_t         status;
 
-    if (((unsigned)atomic->op >= UCT_ATOMIC_COUNT) ||
-        ((atomic->size_bytes != 4) && (atomic->size_bytes != 8)) ||
-        ((remote_address % atomic->size_bytes) != 0)) {
+    if (!uct_atomic_is_valid(atomic->op, atomic->size_bytes, remote_address)) {
         return UCS_ERR_INVALID_PARAM;
     }
     udp_enter(rma_iface(base));

@@ -14,42 +14,10 @@
  * refusal here means a key that is made up or was taken back. */
 #include "uct/udp/udp_conn.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "ucs/assert.h"
-
-/* Sequentially consistent, as with the other transports: it pairs with every
- * other one on that word. */
-#define RMA_ATOMIC(_type, _word, _target)                                      \
-    ({                                                                         \
-        _Atomic _type *_at      = (_Atomic _type *)(_target);                  \
-        _type          _operand = (_type)(_word)->operand;                     \
-        _type          _old     = 0;                                           \
-                                                                               \
-        switch ((_word)->op) {                                                 \
-        case UCT_ATOMIC_ADD:                                                   \
-            _old = atomic_fetch_add(_at, _operand);                            \
-            break;                                                             \
-        case UCT_ATOMIC_AND:                                                   \
-            _old = atomic_fetch_and(_at, _operand);                            \
-            break;                                                             \
-        case UCT_ATOMIC_OR:                                                    \
-            _old = atomic_fetch_or(_at, _operand);                             \
-            break;                                                             \
-        case UCT_ATOMIC_XOR:                                                   \
-            _old = atomic_fetch_xor(_at, _operand);                            \
-            break;                                                             \
-        case UCT_ATOMIC_SWAP:                                                  \
-            _old = atomic_exchange(_at, _operand);                             \
-            break;                                                             \
-        default:                                                               \
-            _old = (_type)(_word)->compare;                                    \
-            (void)atomic_compare_exchange_strong(_at, &_old, _operand);        \
-            break;                                                             \
-        }                                                                      \
-        _old;                                                                  \
-    })
+#include "uct/base/atomic.h"
 
 /* Tell the asker. @return false: no memory. */
 static bool rma_answer(struct udp_conn *conn, uint32_t operation,
@@ -146,7 +114,6 @@ static bool rma_atomic(struct udp_conn *conn, const uint8_t *bytes)
 {
     struct udp_access    access;
     struct udp_word      word;
-    uint64_t             old;
     void                *target = NULL;
     struct udp_fragment *result;
 
@@ -156,20 +123,21 @@ static bool rma_atomic(struct udp_conn *conn, const uint8_t *bytes)
     if (result == NULL) {
         return false; /* nothing was done: it may come again */
     }
-    if (((word.size_bytes == 4) || (word.size_bytes == 8)) &&
-        (word.op < UCT_ATOMIC_COUNT) &&
-        (access.address % word.size_bytes == 0)) {
+    if (uct_atomic_is_valid(word.op, word.size_bytes, access.address)) {
         target = conn->env->ops->region_enter(
             conn->env, &access, word.size_bytes, UCT_ACCESS_REMOTE_ATOMIC);
     }
     result->operation = access.operation;
     result->status    = UCS_ERR_INVALID_ADDR;
     if (target != NULL) {
-        old = (word.size_bytes == 4) ? RMA_ATOMIC(uint32_t, &word, target)
-                                     : RMA_ATOMIC(uint64_t, &word, target);
+        struct uct_atomic atomic = {.op         = word.op,
+                                    .size_bytes = word.size_bytes,
+                                    .operand    = word.operand,
+                                    .compare    = word.compare};
+
+        result->address = uct_atomic_apply(&atomic, target);
         conn->env->ops->region_leave(conn->env);
-        result->status  = UCS_OK;
-        result->address = old;
+        result->status = UCS_OK;
     } else {
         udp_count(conn->env, UDP_COUNT_BAD_ACCESS);
     }
@@ -252,15 +220,9 @@ static bool rma_result(struct udp_conn *conn, const uint8_t *bytes)
     if (fragment == NULL) {
         return true;
     }
-    if ((status == UCS_OK) && (fragment->kind == UDP_KIND_ATOMIC) &&
-        (fragment->result != NULL)) {
-        if (fragment->word.size_bytes == 4) {
-            uint32_t value = (uint32_t)answer.value;
-
-            memcpy(fragment->result, &value, sizeof(value));
-        } else {
-            memcpy(fragment->result, &answer.value, sizeof(answer.value));
-        }
+    if ((status == UCS_OK) && (fragment->kind == UDP_KIND_ATOMIC)) {
+        uct_atomic_give(fragment->result, fragment->word.size_bytes,
+                        answer.value);
     }
     if (fragment->kind == UDP_KIND_PUT) {
         fragment->status = status; /* it ends when all of it arrived */
