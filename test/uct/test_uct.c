@@ -45,6 +45,7 @@ int main(int argc, char **argv)
                                                       &sm_transport_suite,
                                                       &transports_suite,
 #ifdef HAVE_UDP
+                                                      &udp_bundle_suite,
                                                       &udp_conn_suite,
                                                       &udp_wire_suite,
                                                       &udp_receive_suite,

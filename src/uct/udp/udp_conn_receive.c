@@ -9,7 +9,7 @@
  *
  * A segment for which there is no memory or no room is dropped as if it had
  * been lost: its sender sends it again. */
-#include "uct/udp/udp_conn.h"
+#include "uct/udp/udp_bundle.h"
 
 #include <string.h>
 
@@ -165,6 +165,11 @@ static void receive_turn(struct udp_conn *conn, struct udp_held *held)
     switch (held->kind) {
     case UDP_KIND_AM:
         conn->has_first = true;
+        if (held->flags & UDP_FLAG_BUNDLE) {
+            udp_bundle_open(conn, held->data, held->length);
+            udp_env_unhold(held);
+            break;
+        }
         conn->env->ops->message(conn->env, conn, held->am_id, held, held->data,
                                 held->length);
         break;
@@ -251,6 +256,11 @@ static bool receive_act(struct udp_conn *conn, const struct udp_head *head,
     switch (head->kind) {
     case UDP_KIND_AM:
         conn->has_first = true;
+        if (ucs_unlikely(head->flags & UDP_FLAG_BUNDLE)) {
+            udp_bundle_open(conn, bytes + UDP_HEAD_BYTES,
+                            length - UDP_HEAD_BYTES);
+            return true;
+        }
         conn->env->ops->message(conn->env, conn, head->am_id, NULL,
                                 bytes + UDP_HEAD_BYTES,
                                 length - UDP_HEAD_BYTES);

@@ -24,7 +24,7 @@ static struct udp_conn *ep_conn(struct udp_iface         *iface,
     if (conn != NULL) {
         return conn;
     }
-    conn = udp_peers_new(iface);
+    conn = udp_peers_ask(iface, address->incarnation);
     if (conn != NULL) {
         conn->handshake             = address->secret;
         conn->address[UDP_PRIORITY] = address->channels[UDP_PRIORITY];
@@ -247,6 +247,7 @@ void udp_ep_destroy(struct uct_ep *base)
 
     udp_enter(iface);
     iface->env.now_ns = ucsi_clock_ns();
+    udp_env_catch_up(&iface->env);
     ucti_ep_cleanup(base);
     ep_detach(conn);
     ucti_inflight_cleanup(&ep->inflight);
