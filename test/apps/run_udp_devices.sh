@@ -11,7 +11,8 @@
 . "$apps_src/netns.sh"
 [ "$APPS_LIBS" = ours ] || { apps_skip all "only ours has udp" && apps_finish; }
 netns_need || { apps_skip all "$netns_why" && apps_finish; }
-causeway=$apps_build/src/tools/causeway
+causeway=$apps_build/causeway
+: >"$apps_work/report"
 
 # check NAME COMMAND...
 check() {
@@ -56,20 +57,24 @@ bytes() {
     ip netns exec "$(netns_of "$1")" cat "/sys/class/net/$2/statistics/tx_bytes"
 }
 
+# extra HOST DEVICE ADDRESS: a device with a carrier that leads nowhere
+extra() {
+    local space switch
+    space=$(netns_of "$1")
+    switch=$(netns_of switch)
+    ip link add "$2" netns "$space" type veth peer name "h$1-$2" \
+        netns "$switch" &&
+        ip -n "$switch" link set "h$1-$2" up &&
+        ip -n "$space" addr add "$3" dev "$2" &&
+        ip -n "$space" link set "$2" up
+}
+
 # bad_networks HOST OTHER
 bad_networks() {
-    local space
-    space=$(netns_of "$1")
-    ip -n "$space" link add docker0 type dummy &&
-        ip -n "$space" addr add 172.17.0.1/16 dev docker0 &&
-        ip -n "$space" link add ll0 type dummy &&
-        ip -n "$space" addr add "169.254.7.$1/16" dev ll0 &&
-        ip -n "$space" link add hole0 type dummy &&
-        ip -n "$space" addr add "10.99.$1.1/24" dev hole0 &&
-        ip -n "$space" link set docker0 up &&
-        ip -n "$space" link set ll0 up &&
-        ip -n "$space" link set hole0 up &&
-        ip -n "$space" route add blackhole "10.99.$2.0/24"
+    extra "$1" docker0 172.17.0.1/16 &&
+        extra "$1" ll0 "169.254.7.$1/16" &&
+        extra "$1" hole0 "10.99.$1.1/24" &&
+        ip -n "$(netns_of "$1")" route add blackhole "10.99.$2.0/24"
 }
 
 netns_up 2 && bad_networks 1 2 && bad_networks 2 1 || {
@@ -85,13 +90,13 @@ check "one good network: connected" pair 10.77.0.2 UCX_PROTO_INFO=y '' $one
 check "it is the one that is taken" says client '^.* taken *udp/eth0:'
 check "lo is not" says client 'refused *udp/lo: lo reaches only this host'
 check "docker0 is not" says client \
-    'refused *udp/docker0: 172.17.0.1 is an address of this host too'
+    'refused *udp/docker0: 172.17.0.1:[0-9]+ is an address of this host too'
 check "the black hole is not" says client \
-    'refused *udp/hole0: the route to 10.99.2.1 drops everything'
+    'refused *udp/hole0: the route to 10.99.2.1:[0-9]+ drops everything'
 check "the link-local one is not" says client \
     'left out udp/ll0: its addresses are link-local.*UCX_NET_DEVICES'
 check "nor another one by a wrong way" says client \
-    'refused *udp/docker0: to 10.77.0.2 the kernel sends by eth0'
+    'refused *udp/docker0: to 10.77.0.2:[0-9]+ the kernel sends by eth0'
 
 # Processes start on a busy machine; the connection itself has one second.
 begun=$(date +%s%N)
@@ -115,7 +120,7 @@ check "a misspelt device is named" says client \
 check "ports of a range" pair 10.77.0.2 UCX_UDP_PORT_RANGE=7000-7100 '' $one
 # shellcheck disable=SC2086
 check "both encrypt" pair 10.77.0.2 UCX_NET_ENCRYPT=y UCX_NET_ENCRYPT=y \
-    --test lat,bw --sizes 8,64k --verify --time 0.05 --repeat 2
+    --test lat,bw --sizes 8,64k --verify --iterations 3 --repeat 1
 # shellcheck disable=SC2086
 ! pair 10.77.0.2 UCX_NET_ENCRYPT=y '' $one
 check "one alone does not encrypt" says client \
@@ -125,10 +130,10 @@ check "one alone does not encrypt" says client \
 
 sizes=0,1,767,768,769,1024,1025,1168,1169,8192,8193,65535,65536,65537,1m
 check "every size over IPv4" pair 10.77.0.2 '' '' --test lat --sizes $sizes \
-    --verify --time 0.02 --repeat 1
+    --iterations 3 --repeat 1
 check "IPv6 by its side of the device" pair '[fd77:0::2]' \
-    UCX_NET_DEVICES=eth0/ipv6 '' --test lat --sizes $sizes --verify \
-    --time 0.02 --repeat 1
+    UCX_NET_DEVICES=eth0/ipv6 '' --test lat --sizes $sizes \
+    --iterations 3 --repeat 1
 netns_only_ipv6
 # shellcheck disable=SC2086
 check "IPv6 only" pair '[fd77:0::2]' UCX_PROTO_INFO=y '' $one
@@ -158,8 +163,10 @@ check "two rails" pair 10.77.0.2 UCX_PROTO_INFO=y '' --test bw --sizes 1m \
     --verify --time 0.2 --repeat 2
 sent0=$(($(bytes 1 eth0) - before0)) sent1=$(($(bytes 1 eth1) - before1))
 echo "# host 1 sent $sent0 bytes over eth0, $sent1 over eth1"
-check "both carry a third at least" [ $((3 * (sent0 < sent1 ? sent0 : sent1))) \
-    -ge $((sent0 < sent1 ? sent1 : sent0)) ]
+share() {
+    [ "$1" -gt 1000000 ] && [ $((3 * $1)) -ge "$2" ] && [ $((3 * $2)) -ge "$1" ]
+}
+check "both carry a third at least" share "$sent0" "$sent1"
 check "each family is no rail of its own" \
-    sh -c "[ \"\$(grep -c ' lane ' '$apps_work/client')\" -eq 2 ]"
+    sh -c "[ \"\$(grep -c ' lane [0-9] ' '$apps_work/client')\" -eq 2 ]"
 apps_finish
