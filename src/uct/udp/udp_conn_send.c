@@ -70,7 +70,7 @@ static void send_fill(struct udp_conn *conn, struct udp_head *head)
 
 static bool send_is_bundle(const struct udp_segment *segment)
 {
-    return ((segment->bytes[14] & 31) == UDP_KIND_AM) &&
+    return (udp_wire_kind(segment->bytes) == UDP_KIND_AM) &&
            (segment->bytes[15] & UDP_FLAG_BUNDLE);
 }
 
@@ -84,8 +84,8 @@ static void send_seal_segment(struct udp_conn    *conn,
     send_fill(conn, &head);
     udp_wire_put_ack(segment->bytes, &head);
     if ((segment->payload_bytes == 0) && !send_is_bundle(segment)) {
-        covered =
-            UDP_HEAD_BYTES + udp_wire_extension_bytes(segment->bytes[14] & 31);
+        covered = UDP_HEAD_BYTES +
+                  udp_wire_extension_bytes(udp_wire_kind(segment->bytes));
     }
     udp_seal_put(&conn->seal, segment->bytes, covered,
                  udp_segment_bytes(segment));
@@ -131,6 +131,10 @@ size_t udp_conn_transmit(struct udp_conn *conn, enum udp_channel channel,
                           .segment_bytes = segment_bytes,
                           .dont_fragment = true};
 
+    if (ucs_unlikely(conn->crypt != NULL) &&
+        (udp_wire_kind((const uint8_t *)iov->iov_base) < UDP_KIND_HELLO)) {
+        return udp_conn_transmit_sealed(conn, &out);
+    }
     return conn->env->ops->transmit(conn->env, &out);
 }
 
