@@ -47,21 +47,17 @@ struct udp_conn *udp_peers_new(struct udp_iface *iface)
     return conn;
 }
 
-struct udp_conn *udp_peers_ask(struct udp_iface *iface, uint64_t incarnation)
+void udp_peers_ask(struct udp_iface *iface, struct udp_conn *conn)
 {
-    struct udp_conn *conn = udp_peers_new(iface);
+    uint64_t incarnation = conn->peer_incarnation;
 
-    if (conn == NULL) {
-        return NULL;
-    }
-    conn->peer_incarnation = incarnation;
     /* Who asks itself is both ends. Without memory for the entry there are
      * two connections: no harm. */
     if ((incarnation != iface->env.incarnation) &&
         (ucsi_hash_put(&iface->asking, incarnation, conn) != UCS_OK)) {
         udp_count(&iface->env, UDP_COUNT_NO_ROOM);
     }
-    return conn;
+    udp_connect_begin(conn, iface->self.data_port);
 }
 
 static void peers_forget(struct ucs_hash *hash, struct udp_conn *conn)
@@ -100,11 +96,24 @@ struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation)
     return conn;
 }
 
+bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation)
+{
+    const struct udp_conn *conn;
+
+    ucs_list_for_each (conn, &iface->all, link) {
+        if ((conn->peer_incarnation == incarnation) &&
+            (conn->state == UDP_CONN_OPEN) && conn->is_fin_queued &&
+            !conn->is_fin_acked) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool peers_is_asking(const struct udp_conn *conn)
 {
-    return (conn->user != NULL) &&
-           ((conn->state == UDP_CONN_NEW) || (conn->state == UDP_CONN_HELLO) ||
-            (conn->state == UDP_CONN_CONNECT));
+    return (conn->user != NULL) && ((conn->state == UDP_CONN_HELLO) ||
+                                    (conn->state == UDP_CONN_CONNECT));
 }
 
 /* Both ask: is it the peer that must give way? Also for a while after we were
@@ -113,8 +122,7 @@ static bool peers_is_deaf(const struct udp_iface *iface,
                           const struct udp_conn  *mine,
                           const struct udp_hello *hello)
 {
-    if ((mine == NULL) || (mine->state == UDP_CONN_NEW) ||
-        (iface->env.incarnation > hello->incarnation)) {
+    if ((mine == NULL) || (iface->env.incarnation > hello->incarnation)) {
         return false;
     }
     return peers_is_asking(mine) ||
@@ -185,7 +193,8 @@ static void peers_accept(struct udp_iface          *iface,
     udp_connect_send_accept(conn, iface->self.data_port);
 }
 
-/* Somebody with our secret, who should know better: it is in our address. */
+/* Somebody with our secret, who should know better: it is in our address.
+ */
 static void peers_refuse(struct udp_iface          *iface,
                          const struct ucs_sockaddr *from,
                          const struct udp_hello    *hello)
