@@ -186,6 +186,10 @@ void duel_collect(struct duel_end *end)
             conn->is_over = true;
         }
         if (conn->is_over && (conn->user == NULL)) {
+            /* Who closed takes back what was not answered. */
+            udp_conn_fail(conn, UCS_ERR_CANCELED);
+            ends_finished(end, conn);
+            conn->needs_notify = false;
             udp_peers_free(&end->iface, conn);
         }
     }

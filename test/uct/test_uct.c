@@ -46,6 +46,7 @@ int main(int argc, char **argv)
                                                       &transports_suite,
 #ifdef HAVE_UDP
                                                       &udp_conn_suite,
+                                                      &udp_peers_suite,
                                                       &udp_conn_receive_suite,
                                                       &udp_wire_suite,
                                                       &udp_receive_suite,

@@ -194,21 +194,22 @@ static void lie(unsigned end, unsigned kind, size_t length)
  * none. */
 static void rma__answers_before_the_question(const struct test_param *param)
 {
-    static uint8_t       memory[64], message[5000];
-    struct udp_fragment *get;
-    struct udp_answer    answer = {.status = UCS_OK};
-    unsigned             kind, operation;
+    static uint8_t         memory[64], message[5000];
+    struct ucs_queue_elem *elem;
+    struct udp_fragment   *get;
+    struct udp_answer      answer = {.status = UCS_OK};
+    unsigned               kind, operation;
 
     (void)param;
     open_region();
     net.ends[1].region_access  = UCT_ACCESS_ALL;
     net.ends[0].env.is_blocked = true;
     ck_assert(udp_net_send_zcopy(&net.ends[0], 0, message, sizeof(message)));
+    elem = ucs_queue_head(&net.ends[0].conn.fragments);
+    ck_assert_ptr_nonnull(elem);
     ucs_list_add_tail(
         &net.ends[0].conn.operations,
-        &ucs_container_of(ucs_queue_head(&net.ends[0].conn.fragments),
-                          struct udp_fragment, queue)
-             ->link);
+        &ucs_container_of(elem, struct udp_fragment, queue)->link);
     get = ask(UDP_KIND_GET, 0, sizeof(memory));
     lend(get, memory, sizeof(memory));
     go(get);
