@@ -65,12 +65,6 @@ static void clear_spare(unsigned kind, uint8_t *extension)
     case UDP_KIND_ATOMIC:
         memset(extension + 22, 0, 2);
         break;
-    case UDP_KIND_HELLO:
-    case UDP_KIND_COOKIE:
-    case UDP_KIND_CONNECT:
-    case UDP_KIND_ACCEPT:
-        memset(extension + 38, 0, 2);
-        break;
     default:
         break;
     }
