@@ -38,11 +38,11 @@ static void wild_error(struct uct_ep *ep, ucs_status_t status)
 
 static void wild_find_lo(struct uct_device *device)
 {
-    struct uct_device devices[16];
+    struct uct_device devices[16] = {0};
     char              reason[UCT_REASON_BYTES_MAX];
     unsigned          count = UCS_ARRAY_COUNT(devices), index;
 
-    uct_udp_transport.devices(devices, &count, reason);
+    uct_udp_transport.devices(NULL, devices, &count, reason);
     for (index = 0; index < count; ++index) {
         if (strcmp(devices[index].name, "lo") == 0) {
             *device = devices[index];
