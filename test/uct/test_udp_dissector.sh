@@ -84,7 +84,7 @@ fi
 
 # A real run: two processes over lo.
 record() {
-    tcpdump -i lo -s 0 -U -w "$1" udp 2>"$work/dump" &
+    tcpdump -i lo -B 65536 -s 0 -U -w "$1" udp 2>"$work/dump" &
     dump=$!
     tries=0
     until grep -q 'listening on' "$work/dump"; do
@@ -94,7 +94,7 @@ record() {
         sleep 0.1 # a poll with a deadline
     done
     UCX_TLS=udp,self UCX_NET_DEVICES=lo UCX_NET_ENCRYPT=$2 timeout 120 \
-        ./causeway perf --test lat --sizes 8,2000,100000 --iterations 50 \
+        ./causeway perf --test lat --sizes 8,2000,100000 --iterations 20 \
         --verify >"$work/out" 2>&1
     status=$?
     kill $dump
@@ -125,7 +125,7 @@ elif ! record "$work/run.pcap" n; then
     fi
 else
     clean "$work/run.pcap" "a real run: nothing is malformed"
-    if kinds "$work/run.pcap" cw 0 8 13 14 15 16; then
+    if kinds "$work/run.pcap" causeway_udp 0 8 13 14 15 16; then
         ok "a real run: messages, acknowledgements, handshake"
     else
         notok "a real run: kinds"

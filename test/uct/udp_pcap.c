@@ -63,8 +63,8 @@ static void put_file_head(void)
 /* A record of one datagram from 10.0.0.1:1000 to 10.0.0.2:2000. */
 static void put_packet(const uint8_t *bytes, size_t length)
 {
-    uint8_t  record[PCAP_RECORD_BYTES]             = {0};
-    uint8_t  head[PCAP_IP_BYTES + PCAP_UDP_BYTES]  = {0x45, 0};
+    uint8_t  record[PCAP_RECORD_BYTES]            = {0};
+    uint8_t  head[PCAP_IP_BYTES + PCAP_UDP_BYTES] = {0x45, 0};
     uint16_t total = (uint16_t)(sizeof(head) + length);
 
     ucs_put_le32(record, ++packet_count);
@@ -255,17 +255,17 @@ static void make_packet(unsigned kind)
 {
     uint8_t         bytes[PCAP_PACKET_BYTES] = {0};
     uint64_t        tag                      = draw();
-    struct udp_head head = {.to             = (uint32_t)draw(),
-                            .number         = (uint32_t)draw(),
-                            .ack            = (uint32_t)draw() | 0xffffff00u,
-                            .window         = (uint16_t)draw(),
-                            .kind           = (uint8_t)kind,
-                            .flags          = (uint8_t)(draw() % 8),
-                            .am_id          = (uint8_t)draw(),
-                            .attempt        = (uint8_t)draw(),
-                            .newest_attempt = (uint8_t)draw(),
-                            .newest         = (uint16_t)draw(),
-                            .delay_us       = (uint16_t)draw()};
+    struct udp_head head                     = {.to             = (uint32_t)draw(),
+                                                .number         = (uint32_t)draw(),
+                                                .ack            = (uint32_t)draw() | 0xffffff00u,
+                                                .window         = (uint16_t)draw(),
+                                                .kind           = (uint8_t)kind,
+                                                .flags          = (uint8_t)(draw() % 8),
+                                                .am_id          = (uint8_t)draw(),
+                                                .attempt        = (uint8_t)draw(),
+                                                .newest_attempt = (uint8_t)draw(),
+                                                .newest         = (uint16_t)draw(),
+                                                .delay_us       = (uint16_t)draw()};
     size_t          length;
 
     udp_wire_put_head(bytes, &head);
@@ -276,8 +276,7 @@ static void make_packet(unsigned kind)
         length += PCAP_PAYLOAD_BYTES;
     }
     if (kind != UDP_KIND_ACK) {
-        say("payload_bytes",
-            (kind < UDP_KIND_HELLO) ? PCAP_PAYLOAD_BYTES : 0);
+        say("payload_bytes", (kind < UDP_KIND_HELLO) ? PCAP_PAYLOAD_BYTES : 0);
     }
     printf("\n");
     put_packet(bytes, length);
