@@ -184,12 +184,15 @@ static void ping__is_as_long_as_its_answer(const struct test_param *param)
     ck_assert_uint_le(longest_bytes, ping_bytes);
 }
 
-static const struct test_case cases[] = {
-    TEST(message__behind_the_last_one),   TEST(message__longer_than_a_packet),
-    TEST(message__longer_than_any),
-    TEST(message__with_a_hole),           TEST(message__in_odd_pieces),
-    TEST(messages__that_never_end),       TEST(ranges__ragged),
-    TEST(ping__is_as_long_as_its_answer), {0}};
+static const struct test_case cases[] = {TEST(message__behind_the_last_one),
+                                         TEST(message__longer_than_a_packet),
+                                         TEST(message__longer_than_any),
+                                         TEST(message__with_a_hole),
+                                         TEST(message__in_odd_pieces),
+                                         TEST(messages__that_never_end),
+                                         TEST(ranges__ragged),
+                                         TEST(ping__is_as_long_as_its_answer),
+                                         {0}};
 
 const struct test_suite udp_conn_receive_suite = {.name  = "udp_conn_receive",
                                                   .cases = cases,
