@@ -161,8 +161,12 @@ ucs_status_t                    udp_arm(struct uct_iface *iface);
 unsigned udp_iface_serve(struct udp_iface *iface);
 
 /* udp_stall.c: serve an interface whose application does not call */
-enum { UDP_STALL_TICK_NS = 10 * 1000 * 1000 };
-void udp_stall_look(struct udp_iface *iface);
+enum {
+    UDP_STALL_TICK_NS = 10 * 1000 * 1000,
+    UDP_STALL_BUSY_NS = 100 * 1000, /* while there is traffic */
+};
+/* @return it had something to do. */
+bool udp_stall_look(struct udp_iface *iface);
 
 /* udp_stall_thread.c: look at it every tick, until it is forgotten */
 void udp_stall_watch(struct udp_iface *iface);
