@@ -145,6 +145,14 @@ void udp_peers_packet(struct udp_iface *iface, const struct ucs_sockaddr *from,
  * now. @return NULL: there is none. */
 struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation);
 
+/* udp_hint.c: what ICMP says */
+void udp_iface_hints(struct udp_iface *iface);
+/* A packet of that length, without IP and UDP, may be the longest that
+ * passes. */
+void udp_conn_too_long(struct udp_conn *conn, size_t packet_bytes);
+/* The peer may be gone: ask. */
+void udp_conn_doubt(struct udp_conn *conn);
+
 /* udp_progress.c */
 extern const struct udp_env_ops udp_iface_ops;
 unsigned                        udp_progress(struct uct_iface *iface);

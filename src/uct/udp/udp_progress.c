@@ -186,15 +186,6 @@ static unsigned progress_data(struct udp_iface *iface)
     return count;
 }
 
-static void progress_hints(struct udp_iface *iface)
-{
-    struct udp_hint hint;
-
-    while (udp_io_next_hint(iface->io, &hint)) {
-        /* Anybody could have said it: silence decides. */
-    }
-}
-
 /* --------------------------------------------------------------- telling */
 
 /* What waited goes first. */
@@ -309,7 +300,7 @@ unsigned udp_iface_serve(struct udp_iface *iface)
     iface->env.now_ns = ucsi_clock_ns();
     count             = progress_channel(iface, UDP_PRIORITY);
     count += progress_channel(iface, UDP_DATA);
-    progress_hints(iface);
+    udp_iface_hints(iface);
     return count + udp_env_turn(&iface->env);
 }
 
@@ -331,7 +322,7 @@ unsigned udp_progress(struct uct_iface *base)
     }
     count += progress_channel(iface, UDP_PRIORITY);
     count += progress_data(iface);
-    progress_hints(iface);
+    udp_iface_hints(iface);
     count += udp_env_turn(&iface->env);
     if (!ucs_queue_is_empty(&iface->notified)) {
         count += progress_notified(iface);
