@@ -58,6 +58,7 @@ int main(int argc, char **argv)
                                                       &udp_region_suite,
                                                       &udp_crypt_suite,
                                                       &udp_devices_suite,
+                                                      &udp_hint_suite,
                                                       &udp_io_suite,
                                                       &udp_io_receive_suite,
                                                       &udp_io_route_suite,

@@ -8,7 +8,6 @@
 
 #include "ucs/clock.h"
 #include "uct/suites.h"
-#include "uct/udp/udp.h"
 #include "uct/udp/udp_crypt.h"
 #include "uct/udp_net.h"
 
@@ -223,41 +222,6 @@ static void mtu__of_the_narrowest_link(const struct test_param *param)
     ck_assert_uint_le(net.ends[0].conn.mtu.good_bytes, 1472);
     ck_assert_uint_ge(net.ends[0].conn.mtu.good_bytes, 1472 - 64);
     traffic(500, 60);
-}
-
-/* What ICMP says is looked into at once. */
-static void hint__of_a_narrower_path(const struct test_param *param)
-{
-    (void)param;
-    connect_both();
-    ck_assert(udp_net_until(&net, has_long_packets, 5));
-    net.path.mtu_bytes     = 1408;
-    net.ends[0].env.now_ns = net.now_ns;
-    udp_conn_too_long(&net.ends[0].conn, 1408);
-    ck_assert_uint_eq(net.ends[0].conn.mtu.good_bytes, UDP_PACKET_BYTES_MIN);
-    ck_assert(udp_net_until(&net, path_search_is_over, 1));
-    ck_assert_uint_ge(net.ends[0].conn.mtu.good_bytes, 1408 - 64);
-    traffic(200, 30);
-}
-
-/* A peer that is said to be gone is asked, and is not. */
-static void hint__that_the_peer_is_gone(const struct test_param *param)
-{
-    uint64_t packets;
-    unsigned round;
-
-    (void)param;
-    connect_both();
-    ck_assert(udp_net_until(&net, path_search_is_over, 30));
-    packets = net.packet_count;
-    for (round = 0; round < 100; ++round) {
-        net.ends[0].env.now_ns = net.now_ns;
-        udp_conn_doubt(&net.ends[0].conn);
-        (void)udp_net_step(&net);
-    }
-    ck_assert_int_eq(net.ends[0].conn.state, UDP_CONN_OPEN);
-    ck_assert_uint_gt(net.packet_count, packets);
-    traffic(50, 30);
 }
 
 /* What is on its way when the path shrinks comes in pieces. */
@@ -481,8 +445,6 @@ static const struct test_case cases[] = {
     TEST(mtu__is_found),
     TEST(mtu__of_the_narrowest_link),
     TEST(mtu__path_that_shrinks),
-    TEST(hint__of_a_narrower_path),
-    TEST(hint__that_the_peer_is_gone),
     TEST(cookie__is_for_one_client_and_two_seconds),
     TEST(stranger__changes_nothing),
     TEST(encryption__must_be_agreed_on),
