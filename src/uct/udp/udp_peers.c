@@ -74,6 +74,20 @@ struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation)
     return conn;
 }
 
+bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation)
+{
+    const struct udp_conn *conn;
+
+    ucs_list_for_each (conn, &iface->all, link) {
+        if ((conn->peer_incarnation == incarnation) &&
+            (conn->state == UDP_CONN_OPEN) && conn->is_fin_queued &&
+            !conn->is_fin_acked) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A client showed its cookie. */
 static void peers_accept(struct udp_iface          *iface,
                          const struct ucs_sockaddr *from,
