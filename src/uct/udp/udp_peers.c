@@ -53,7 +53,8 @@ void udp_peers_free(struct udp_iface *iface, struct udp_conn *conn)
     if (iface->last == conn) {
         iface->last = NULL;
     }
-    if (conn->client_key != 0) {
+    /* The key is the client's choice, so any value of it may be another's. */
+    if (ucsi_hash_get(&iface->accepted, conn->client_key) == conn) {
         (void)ucsi_hash_remove(&iface->accepted, conn->client_key);
     }
     peers_forget_orphan(iface, conn);
