@@ -330,6 +330,30 @@ local function add_sealed(tree, body)
     return " [encrypted]"
 end
 
+-- Messages of a bundle: length, id, zeros, bytes, zeros up to a multiple of 8.
+local function add_bundle(tree, body)
+    local at, count = 0, 0
+
+    while at + 8 <= body:len() do
+        local length = body(at, 2):le_uint()
+        local taken = 8 + 8 * math.floor((length + 7) / 8)
+
+        if at + taken > body:len() then
+            break
+        end
+        tree:add(f.am_id, body(at + 2, 1))
+        if length > 0 then
+            tree:add(f.payload, body(at + 8, length))
+        end
+        at = at + taken
+        count = count + 1
+    end
+    if at < body:len() then
+        tree:add_proto_expert_info(e.short)
+    end
+    return " " .. count .. " messages"
+end
+
 local function add_body(tree, pinfo, kind, t)
     local needs = extension_bytes[kind]
     local info, rest = "", t:len() - HEAD - needs
@@ -341,6 +365,9 @@ local function add_body(tree, pinfo, kind, t)
     if rest < 0 then
         tree:add_proto_expert_info(e.short)
         return " [short]"
+    end
+    if kind == AM and math.floor(t(15, 1):uint() / 8) % 2 == 1 then
+        return add_bundle(tree, t(HEAD))
     end
     if needs > 0 then
         info = extensions[kind](pinfo, tree, t(HEAD, needs))

@@ -22,8 +22,31 @@ notok() {
 }
 skip() { skipped=$((skipped + 1)); echo "skip udp_dissector: $1 - $2"; }
 
-command -v tshark >/dev/null 2>&1 || { skip all "no tshark"; finish; }
 [ -x test/uct/udp_pcap ] || { skip all "built without udp"; finish; }
+
+# The document's tables: extensions as long as the encoder's, a head without
+# holes. A range is not an extension of fixed length.
+doc=$srcdir/docs/transports/udp.md
+awk -F'|' '$2 ~ /^ [0-9]+(-[0-9]+)? $/ {
+        split($2, kind, /[ -]+/); last = (kind[3] == "") ? kind[2] : kind[3]
+        bytes = 0; count = split($4, part, ",")
+        if ($4 !~ /^ ranges:/)
+            for (i = 1; i <= count; ++i) bytes += part[i]
+        for (i = kind[2]; i <= last; ++i) print i, bytes }' "$doc" \
+    >"$work/doc.kinds"
+test/uct/udp_pcap --kinds >"$work/code.kinds"
+if diff "$work/doc.kinds" "$work/code.kinds" >"$work/out"; then
+    ok "the document knows how long each kind is"
+else
+    notok "the kinds of the document"
+fi
+awk '/^    offset  bytes/ { on = 1; next }
+     on && /extension, then payload/ { exit $1 != at }
+     on && $1 != at { print "a hole before", $0; exit 1 }
+     on { at += $2 }' "$doc" >"$work/out" &&
+    ok "the head of the document has no holes" || notok "the head's map"
+
+command -v tshark >/dev/null 2>&1 || { skip "the rest" "no tshark"; finish; }
 
 # shark ARGUMENT...: with our dissector only, and with no files of the user's
 shark() {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* udp_pcap.c - a capture with packets of every kind, and what is in them.
  *
- *   udp_pcap FILE    writes FILE (pcap, raw IPv4) with the encoders of
- *                    udp_wire.c, and the values that they were given to
- *                    standard output: a line for each packet, name=value
+ *   udp_pcap FILE     writes FILE (pcap, raw IPv4) with the encoders of
+ *                     udp_wire.c, and the values that they were given to
+ *                     standard output: a line for each packet, name=value
+ *   udp_pcap --kinds  each kind and how long its extension is
  *
  * test_udp_dissector.sh asks tshark for the same values. */
 #include <arpa/inet.h>
@@ -286,9 +287,15 @@ int main(int argc, char **argv)
 {
     unsigned round, kind;
 
+    if ((argc == 2) && (strcmp(argv[1], "--kinds") == 0)) {
+        for (kind = 0; kind < UDP_KIND_COUNT; ++kind) {
+            printf("%u %zu\n", kind, udp_wire_extension_bytes(kind));
+        }
+        return 0;
+    }
     file = (argc == 2) ? fopen(argv[1], "wb") : NULL;
     if (file == NULL) {
-        (void)fprintf(stderr, "usage: udp_pcap FILE\n");
+        (void)fprintf(stderr, "usage: udp_pcap FILE | --kinds\n");
         return 2;
     }
     put_file_head();
