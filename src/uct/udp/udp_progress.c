@@ -18,7 +18,7 @@
 
 enum {
     PROGRESS_SKIP_COUNT = 16,  /* polls in which one socket is asked */
-    PROGRESS_SKIP_BULK  = 4,   /* the same while bulk comes */
+    PROGRESS_SKIP_BULK  = 4,   /* the same while bulk comes; and packets */
     PROGRESS_BULK_COUNT = 256, /* polls after the last packet of bulk */
 };
 
@@ -193,20 +193,13 @@ static unsigned progress_sockets(struct udp_iface *iface)
     if (is_due || !ucs_list_is_empty(&iface->all)) {
         count = progress_channel(iface, first);
     }
-    if (is_due || (is_bulk && (count == 0))) {
+    /* Who has taken much has time for the other one. */
+    if (is_due ||
+        (is_bulk && ((count == 0) || (count >= PROGRESS_SKIP_BULK)))) {
         iface->skip_count = 0;
         count += progress_channel(iface, is_bulk ? UDP_PRIORITY : UDP_DATA);
     }
     return count;
-}
-
-static void progress_hints(struct udp_iface *iface)
-{
-    struct udp_hint hint;
-
-    while (udp_io_next_hint(iface->io, &hint)) {
-        /* Anybody could have said it: silence decides. */
-    }
 }
 
 /* --------------------------------------------------------------- telling */
@@ -323,7 +316,7 @@ unsigned udp_iface_serve(struct udp_iface *iface)
     iface->env.now_ns = ucsi_clock_ns();
     count             = progress_channel(iface, UDP_PRIORITY);
     count += progress_channel(iface, UDP_DATA);
-    progress_hints(iface);
+    udp_iface_hints(iface);
     return count + udp_env_turn(&iface->env);
 }
 
@@ -356,7 +349,7 @@ unsigned udp_progress(struct uct_iface *base)
         udp_leave(iface);
         return count; /* the next turn is near: only one is left out */
     }
-    progress_hints(iface);
+    udp_iface_hints(iface);
     count += udp_env_turn(&iface->env);
     if (!ucs_queue_is_empty(&iface->notified)) {
         count += progress_notified(iface);
