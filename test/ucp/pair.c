@@ -288,7 +288,8 @@ extern int __sanitizer_install_malloc_and_free_hooks(
 extern size_t __sanitizer_get_allocated_size(const volatile void *block)
     __attribute__((weak));
 
-static size_t hooked_bytes;
+/* A transport may have a thread of its own. */
+static _Atomic size_t hooked_bytes;
 
 static void hook_allocated(const volatile void *block, size_t size)
 {
