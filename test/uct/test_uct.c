@@ -50,6 +50,7 @@ int main(int argc, char **argv)
                                                       &udp_receive_suite,
                                                       &udp_send_suite,
                                                       &udp_loss_suite,
+                                                      &udp_detour_suite,
                                                       &udp_mtu_suite,
                                                       &udp_rma_suite,
                                                       &udp_seal_suite,

@@ -41,16 +41,31 @@ static void ep_has_room(struct uct_ep *uct_ep)
     ucp_ep_drain(uct_ep->user);
 }
 
+/* An open lane of that transport; NULL: none. */
+static struct uct_ep *ep_spare(const struct ucp_ep        *ep,
+                               const struct uct_transport *transport)
+{
+    for (unsigned i = 0; i < ucp_ep_lane_count(ep); ++i) {
+        if ((ep->lanes[i].uct_ep != NULL) &&
+            (ep->lanes[i].uct_ep->iface->transport == transport)) {
+            return ep->lanes[i].uct_ep;
+        }
+    }
+    return NULL;
+}
+
 static ucs_status_t ep_open_lane(struct ucp_ep                *ep,
                                  const struct ucp_lane_choice *choice,
                                  struct ucp_ep_lane           *lane)
 {
+    struct uct_iface    *iface  = ep->worker->ifaces[choice->iface_index].iface;
     struct uct_ep_params params = {
         .pending       = ep_has_room,
         .error         = ep_transport_failed,
         .user          = ep,
         .address       = choice->entry->bytes,
         .address_bytes = choice->entry->size_bytes,
+        .spare         = ep_spare(ep, iface->transport),
     };
     ucs_status_t status;
 
@@ -58,8 +73,7 @@ static ucs_status_t ep_open_lane(struct ucp_ep                *ep,
     lane->peer_name =
         ucp_lane_name(choice->entry->transport, choice->entry->bytes,
                       choice->entry->size_bytes);
-    status = ucti_ep_create(ep->worker->ifaces[choice->iface_index].iface,
-                            &params, &lane->uct_ep);
+    status = ucti_ep_create(iface, &params, &lane->uct_ep);
     if (status != UCS_OK) {
         ucs_error("worker '%s' (%016lx), %s: %s", ep->peer->view.name,
                   (unsigned long)ep->peer->id, choice->entry->transport,

@@ -55,7 +55,10 @@ extern const struct ucs_config_table udp_config_table;
  * notified     connections with something to tell
  * gate         0: nobody is inside
  * depth        calls of the application inside one another
- * is_direct    messages may be handed up now */
+ * helper_depth the helper's
+ * ring         of the worker's interfaces: they carry one another's detours
+ * is_direct    messages may be handed up now
+ * is_armed     the application has not called since it said that it sleeps */
 struct udp_iface {
     struct uct_iface        base;
     struct udp_options      options;
@@ -72,12 +75,14 @@ struct udp_iface {
     uint32_t                id_next;
     unsigned                data_quiet_count, data_skip_count;
     atomic_uint             gate;
-    unsigned                depth;
+    unsigned                depth, helper_depth;
     _Atomic uint64_t        poll_count;
     uint64_t                poll_count_seen; /* the helper's */
-    bool                    is_direct;
-    struct udp_conn        *last; /* found by a packet */
+    bool                    is_direct, is_armed;
+    unsigned                overslept_count; /* the helper's */
+    struct udp_conn        *last;            /* found by a packet */
     struct ucs_list         stall_link;
+    struct ucs_list         ring;
 };
 
 struct udp_ep {
@@ -104,9 +109,13 @@ static inline struct udp_ep *udp_ep_of(const struct uct_ep *ep)
 /* udp_gate.c: the application comes in, and goes. Calls nest. */
 void udp_enter(struct udp_iface *iface);
 void udp_leave(struct udp_iface *iface);
-/* The helper. @return false: the application is inside. */
+/* The helper. Calls nest. @return false: the application is inside. */
 bool udp_try_enter(struct udp_iface *iface);
 void udp_helper_leave(struct udp_iface *iface);
+/* Who is inside one interface goes into another one of its worker.
+ * @return false: the application is there, and the helper does not wait. */
+bool udp_enter_beside(const struct udp_iface *iface, struct udp_iface *other);
+void udp_leave_beside(const struct udp_iface *iface, struct udp_iface *other);
 
 /* udp_iface.c */
 ucs_status_t udp_iface_open(struct uct_md                 *md,
@@ -133,6 +142,9 @@ extern const struct udp_env_ops udp_iface_ops;
 unsigned                        udp_progress(struct uct_iface *iface);
 int                             udp_event_fd(struct uct_iface *iface);
 ucs_status_t                    udp_arm(struct uct_iface *iface);
+/* Let the descriptor fire when something is due; now, if the application has
+ * something to do. @return UCS_OK, UCS_ERR_BUSY: something waits. */
+ucs_status_t udp_iface_set_alarm(struct udp_iface *iface);
 /* Receive, acknowledge, send again; nothing is handed up. */
 unsigned udp_iface_serve(struct udp_iface *iface);
 

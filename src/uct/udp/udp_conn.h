@@ -76,6 +76,18 @@ struct udp_fragment {
 /* Kinds of fragments that are no packets. */
 enum { UDP_FRAGMENT_FLUSH = UDP_KIND_COUNT };
 
+/* udp_detour.h
+ * by        who sends on the other way; NULL: there is none
+ * address   of the peer there
+ * since_ns  nothing is acknowledged since then
+ * look_ns   when to ask the own way again */
+struct udp_detour {
+    struct udp_env     *by;
+    struct ucs_sockaddr address;
+    bool                is_taken;
+    uint64_t            since_ns, look_ns;
+};
+
 /* id, peer_id      what each end calls it
  * user             the owner's endpoint; NULL: none
  * number           of the next packet outside of the order
@@ -101,6 +113,7 @@ struct udp_conn {
     bool                  is_probed, is_over, has_first;
     ucs_status_t          status; /* why it failed, or how the source ended */
     struct ucs_sockaddr   address[UDP_CHANNEL_COUNT];
+    struct udp_detour     detour;
     struct udp_seal       seal, handshake;
     uint64_t              nonce, client_nonce, cookie, peer_incarnation;
     uint64_t              client_key; /* in the owner's table; 0: none */

@@ -118,6 +118,11 @@ size_t udp_conn_transmit(struct udp_conn *conn, enum udp_channel channel,
                           .segment_bytes = segment_bytes,
                           .dont_fragment = true};
 
+    if (ucs_unlikely(conn->detour.is_taken)) {
+        out.to      = &conn->detour.address;
+        out.channel = UDP_PRIORITY;
+        return conn->env->ops->detour(conn->env, conn->detour.by, &out);
+    }
     return conn->env->ops->transmit(conn->env, &out);
 }
 

@@ -17,6 +17,8 @@
  * ourselves does not count, because we did not ask either. */
 #include "uct/udp/udp_connect.h"
 
+#include "uct/udp/udp_detour.h"
+
 #include "ucs/bytes.h"
 #include "ucs/clock.h"
 
@@ -240,6 +242,9 @@ static void connect_keep_alive(struct udp_conn *conn)
         conn->retry_count = 0;
     }
     if (now_ns >= connect_ping_ns(conn)) {
+        if (conn->pinged_count > 0) {
+            udp_detour_silent(conn);
+        }
         ++conn->pinged_count;
         ++conn->retry_count;
         udp_conn_send_ping(conn, 0);

@@ -38,6 +38,7 @@ enum udp_counter {
     UDP_COUNT_PROBES,
     UDP_COUNT_DUPLICATES,
     UDP_COUNT_EARLY,
+    UDP_COUNT_DETOURS,
     UDP_COUNT_NO_ROOM,
     UDP_COUNT_BAD_PACKET,
     UDP_COUNT_BAD_TAG,
@@ -70,6 +71,10 @@ struct udp_reassembly {
 struct udp_env_ops {
     /* Send packets, now. @return bytes that went, from the first on. */
     size_t (*transmit)(struct udp_env *env, struct udp_out *out);
+    /* The same by the sockets of `by`, priority channel. NULL: no connection
+     * has a detour. */
+    size_t (*detour)(struct udp_env *env, struct udp_env *by,
+                     struct udp_out *out);
     /* May a message of that length be handed up or kept? */
     bool (*has_room)(struct udp_env *env);
     /* A message, in its turn. `held` is given; NULL: data is borrowed for the
@@ -87,6 +92,8 @@ struct udp_env_ops {
 };
 
 /* now_ns          of this step; set by the owner before each call
+ * came_by         whose sockets the packet came by that is being looked at;
+ *                 NULL: our own. came_from: from where, then
  * small, large    struct udp_segment with room for UDP_SMALL_BYTES, or for a
  *                 whole packet; held_* likewise
  * rings           void *[UDP_WINDOW_COUNT], all NULL, for both directions
@@ -97,20 +104,22 @@ struct udp_env_ops {
  * bound_ns        silence for so long is death
  * buffer_bytes    of a socket, as we tell the peer */
 struct udp_env {
-    const struct udp_env_ops *ops;
-    uint64_t                  now_ns;
-    uint64_t                  bound_ns;
-    uint64_t                  incarnation;
-    struct ucs_mpool          small, large, fragments, rings;
-    struct ucs_mpool          held_small, held_large, reassemblies;
-    struct ucs_hotel          hotel;
-    struct ucs_timer_queue    timers;
-    struct ucs_list           busy, owing;
-    struct ucs_counter        counters[UDP_COUNT_COUNT];
-    uint32_t                  largest_bytes;
-    uint32_t                  buffer_bytes;
-    uint16_t                  window;
-    bool                      is_blocked; /* a socket is full */
+    const struct udp_env_ops  *ops;
+    uint64_t                   now_ns;
+    struct udp_env            *came_by;
+    const struct ucs_sockaddr *came_from;
+    uint64_t                   bound_ns;
+    uint64_t                   incarnation;
+    struct ucs_mpool           small, large, fragments, rings;
+    struct ucs_mpool           held_small, held_large, reassemblies;
+    struct ucs_hotel           hotel;
+    struct ucs_timer_queue     timers;
+    struct ucs_list            busy, owing;
+    struct ucs_counter         counters[UDP_COUNT_COUNT];
+    uint32_t                   largest_bytes;
+    uint32_t                   buffer_bytes;
+    uint16_t                   window;
+    bool                       is_blocked; /* a socket is full */
     bool is_too_long; /* a packet was longer than a device carries */
     enum udp_cc_kind congestion;
     uint64_t         congestion_bytes;

@@ -128,6 +128,33 @@ static void peers_stranger(struct udp_iface          *iface,
     }
 }
 
+/* Not for one of ours: for a neighbour's, on a detour?
+ * @return false: no. */
+static bool peers_detoured(struct udp_iface          *iface,
+                           const struct ucs_sockaddr *from,
+                           const struct udp_head *head, uint8_t *bytes,
+                           size_t length)
+{
+    struct udp_conn  *conn = NULL;
+    struct udp_iface *other;
+
+    ucs_list_for_each (other, &iface->ring, ring) {
+        if ((conn != NULL) || !udp_enter_beside(iface, other)) {
+            continue;
+        }
+        conn = (struct udp_conn *)ucsi_hash_get(&other->conns, head->to);
+        if (conn != NULL) {
+            other->env.now_ns  = ucs_max(other->env.now_ns, iface->env.now_ns);
+            other->env.came_by = &iface->env;
+            other->env.came_from = from;
+            udp_conn_packet(conn, head, bytes, length);
+            other->env.came_by = NULL;
+        }
+        udp_leave_beside(iface, other);
+    }
+    return conn != NULL;
+}
+
 void udp_peers_packet(struct udp_iface *iface, const struct ucs_sockaddr *from,
                       uint8_t *bytes, size_t length)
 {
@@ -147,7 +174,9 @@ void udp_peers_packet(struct udp_iface *iface, const struct ucs_sockaddr *from,
         iface->last = conn;
     }
     if (conn == NULL) {
-        udp_count(&iface->env, UDP_COUNT_BAD_CONNECTION);
+        if (!peers_detoured(iface, from, &head, bytes, length)) {
+            udp_count(&iface->env, UDP_COUNT_BAD_CONNECTION);
+        }
         return;
     }
     udp_conn_packet(conn, &head, bytes, length);

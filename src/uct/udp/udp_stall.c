@@ -2,13 +2,19 @@
 /* uct/udp/udp_stall.c - what was accepted moves on although the application
  * does not call.
  *
- *     every 10 ms: has the interface polled since? --no--> try the gate,
- *                                                         serve, leave
+ *     every 10 ms: has the interface polled since? --no--> try the gate
+ *                  does it sleep (armed)? --no--> serve, leave
  *
  * It calls no handler and no callback: messages go to the inbox, completions
- * wait. Who looks every 10 ms is udp_stall_thread.c; a simulation has an
- * event for it. */
+ * wait. Who sleeps is woken by its descriptor, so its packets are left where
+ * they are: taken away, they would wake nobody. But who armed and does not
+ * come although something waits for long does not sleep; it is served, and its
+ * descriptor goes on saying so. Who looks every 10 ms is udp_stall_thread.c; a
+ * simulation has an event for it. */
+#include "ucs/clock.h"
 #include "uct/udp/udp.h"
+
+enum { STALL_OVERSLEPT_COUNT = 3 };
 
 /* Has it polled since the last look? */
 static bool stall_is_alive(struct udp_iface *iface)
@@ -22,10 +28,27 @@ static bool stall_is_alive(struct udp_iface *iface)
     return is_alive;
 }
 
+static bool stall_is_asleep(struct udp_iface *iface)
+{
+    if (!iface->is_armed || (udp_iface_set_alarm(iface) != UCS_ERR_BUSY)) {
+        iface->overslept_count = 0;
+    } else {
+        ++iface->overslept_count;
+    }
+    return iface->is_armed && (iface->overslept_count < STALL_OVERSLEPT_COUNT);
+}
+
 void udp_stall_look(struct udp_iface *iface)
 {
-    if (!stall_is_alive(iface) && udp_try_enter(iface)) {
-        (void)udp_iface_serve(iface);
-        udp_helper_leave(iface);
+    if (stall_is_alive(iface) || !udp_try_enter(iface)) {
+        return;
     }
+    iface->env.now_ns = ucsi_clock_ns();
+    if (!stall_is_asleep(iface)) {
+        (void)udp_iface_serve(iface);
+        if (iface->is_armed) {
+            (void)udp_iface_set_alarm(iface);
+        }
+    }
+    udp_helper_leave(iface);
 }

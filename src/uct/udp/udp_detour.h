@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* uct/udp/udp_detour.h - the other way to a peer, when the own one is broken.
+ *
+ *      worker A                            worker B
+ *      eth0 o-------- the own way ---X---o eth0      connection eth0 - eth0
+ *      eth1 o========= its detour =======o eth1
+ *
+ * A connection belongs to one interface at each end. When what it sends is not
+ * acknowledged, the same packets leave by another interface of its worker, for
+ * another address of the peer's. Who gets one there looks for the connection
+ * among its neighbours. Numbers and tags are those of the connection: nothing
+ * is lost, comes twice or from somebody else.
+ *
+ *   - Who hears nothing for long takes the other way, whichever that is.
+ *   - Who hears by one way answers by it.
+ *   - On a detour the own way is asked from time to time; a PONG by it leads
+ *     back.
+ *
+ * Pure: time is in env. docs/adr/0032. */
+#ifndef UCT_UDP_DETOUR_H_
+#define UCT_UDP_DETOUR_H_
+
+#include "uct/udp/udp_conn.h"
+
+/* There is another way: by the sockets of `by`, to that address of the peer's
+ * priority channel. The first one that is known stays. */
+void udp_detour_learn(struct udp_conn *conn, struct udp_env *by,
+                      const struct ucs_sockaddr *address);
+
+/* `by` goes away: no packet leaves by it any more. */
+void udp_detour_forget(struct udp_conn *conn, const struct udp_env *by);
+
+/* The oldest segment was not acknowledged in time; conn->timeout_count is how
+ * often by now. */
+void udp_detour_timed_out(struct udp_conn *conn);
+
+/* Nobody answered a PING: ask by the other way. */
+void udp_detour_silent(struct udp_conn *conn);
+
+/* A packet came, by env->came_by. */
+void udp_detour_heard(struct udp_conn *conn, unsigned kind);
+
+/* Does it concern a detour? */
+UCS_INLINE bool udp_detour_is_of_interest(const struct udp_conn *conn)
+{
+    return conn->detour.is_taken || (conn->env->came_by != NULL);
+}
+
+/* Is it time to ask the own way? Then ask. */
+void udp_detour_step(struct udp_conn *conn);
+
+/* When to call step; UINT64_MAX: never. */
+UCS_INLINE uint64_t udp_detour_deadline_ns(const struct udp_conn *conn)
+{
+    return conn->detour.is_taken ? conn->detour.look_ns : UINT64_MAX;
+}
+
+#endif

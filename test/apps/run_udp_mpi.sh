@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Open MPI on hosts of its own: four processes on four network namespaces, data
+# over udp only, verified; on networks that lose, with short and long packets,
+# over IPv6, and while an interface goes down.
+#
+#   eth0 (eth1)   what udp uses
+#   the last one  Open MPI's own words; nothing happens to it
+. "${srcdir:-$(dirname "$0")/../..}/test/apps/lib.sh"
+. "$apps_src/netns.sh"
+apps_need mpicc mpirun
+if ! netns_need; then
+    apps_skip all "$netns_why"
+    apps_finish
+fi
+
+# The campaign runs every case of mpi_check.
+cases=''
+[ "$APPS_TIER" = campaign ] ||
+    cases='p2p__sendrecv modes__waitall coll__alltoall icoll__many'
+
+# eth0,eth1: the first COUNT devices of a host
+hosts_devices() {
+    local rail=0 names=''
+    while [ $rail -lt "$1" ]; do
+        names=$names${names:+,}eth$rail
+        rail=$((rail + 1))
+    done
+    echo "$names"
+}
+
+# hosts_up DATA_RAILS: four hosts, and how mpirun gets there
+hosts_up() {
+    local host=1 names=''
+    hosts_rails=$1
+    netns_down
+    if ! netns_up 4 $((hosts_rails + 1)); then
+        apps_notok "four hosts with $1 rails" "they do not come up"
+        apps_finish
+    fi
+    while [ $host -le 4 ]; do
+        names=$names${names:+,}10.77.$hosts_rails.$host:1
+        host=$((host + 1))
+    done
+    netns_rsh "$apps_work/rsh"
+    netns_enter "$apps_work/enter" 1
+    apps_wrap="$apps_work/enter"
+    apps_mca="--host $names --mca plm_rsh_agent $apps_work/rsh
+        --mca oob_tcp_if_include eth$hosts_rails
+        --mca mpi_yield_when_idle 1"
+    apps_extra="UCX_TLS=udp,self
+        UCX_NET_DEVICES=$(hosts_devices "$hosts_rails")"
+}
+
+# hosts_check NAME [CASE...]: of mpi_check; all that are wanted in this tier
+hosts_check() {
+    local name="$1"
+    shift
+    # shellcheck disable=SC2086
+    [ $# -gt 0 ] || set -- $cases
+    apps_mpi "$name" 600 4 "$apps_bin/mpi_check" "$@"
+}
+
+# hosts_meanwhile COMMAND...: once the first case of the next run is done
+hosts_meanwhile() {
+    : >"$apps_work/out"
+    (
+        until grep -q '^ok' "$apps_work/out" 2>/dev/null; do
+            sleep 0.05
+        done
+        "$@"
+        date +%s.%N >"$apps_work/done"
+    ) &
+    hosts_watcher=$!
+}
+
+hosts_alone() {
+    kill "$hosts_watcher" 2>/dev/null
+    wait "$hosts_watcher" 2>/dev/null
+}
+
+# One of two rails goes down in mid-run: what was sent arrives over the other.
+hosts_lose_rail() {
+    local end=$1
+    shift
+    hosts_up 2
+    hosts_meanwhile "$@"
+    hosts_check "two rails, $end"
+    hosts_alone
+}
+
+# The only one: MPI ends, soon, and somebody says why.
+hosts_lose_all() {
+    local name="one rail, its device off" took lines
+    hosts_up 1
+    hosts_meanwhile netns_link 2 0 down
+    apps_mpirun "$name" 60 4 "$apps_bin/mpi_check" p2p match coll
+    hosts_alone
+    took=$(awk -v now="$(date +%s.%N)" '{ printf "%.1f", now - $1 }' \
+        "$apps_work/done")
+    echo "# it ended $took s after"
+    if [ "$apps_code" -eq 0 ]; then
+        apps_notok "$name: it fails" "it ends well"
+    elif awk -v took="$took" 'BEGIN { exit took <= 15 }'; then
+        apps_notok "$name: soon" "after $took s"
+    else
+        apps_ok "$name: it fails within the bound"
+    fi
+}
+
+apps_compile mpi_check "$MPICC" mpi_check.c mpi_util.c mpi_p2p.c mpi_modes.c \
+    mpi_match.c mpi_probe.c mpi_types.c mpi_coll.c mpi_vcoll.c mpi_icoll.c ||
+    apps_finish
+
+hosts_up 1
+hosts_check plain
+netns_loss 10 eth0
+hosts_check "10 % lost"
+if [ "$APPS_TIER" = campaign ]; then
+    netns_loss 1 eth0
+    hosts_check "1 % lost"
+    netns_loss 0
+    netns_mtu 1280
+    hosts_check "MTU 1280"
+    netns_mtu 9000
+    hosts_check "MTU 9000"
+    netns_mtu 1500
+    netns_only_ipv6 1
+    hosts_check "IPv6 only"
+    netns_loss 10 eth0
+    hosts_check "IPv6 only, 10 % lost"
+fi
+hosts_lose_rail "a device off" netns_link 2 0 down
+if [ "$APPS_TIER" = campaign ]; then
+    hosts_lose_rail "the other device off" netns_link 3 1 down
+    hosts_lose_rail "a cable out" netns_cable 1 0 down
+fi
+hosts_lose_all
+apps_finish
