@@ -80,12 +80,13 @@ enum { UDP_FRAGMENT_FLUSH = UDP_KIND_COUNT };
  * by        who sends on the other way; NULL: there is none
  * address   of the peer there
  * since_ns  nothing is acknowledged since then
+ * turned_ns when it was taken or left last
  * look_ns   when to ask the own way again */
 struct udp_detour {
     struct udp_env     *by;
     struct ucs_sockaddr address;
     bool                is_taken;
-    uint64_t            since_ns, look_ns;
+    uint64_t            since_ns, turned_ns, look_ns;
 };
 
 /* id, peer_id      what each end calls it

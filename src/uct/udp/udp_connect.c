@@ -229,12 +229,24 @@ static uint64_t connect_ping_ns(const struct udp_conn *conn)
                : ucs_min(ping_ns, conn->heard_ns + conn->env->bound_ns);
 }
 
+/* Say that it is over. */
+static void connect_reset(struct udp_conn *conn, ucs_status_t status)
+{
+    uint8_t           bytes[UDP_HEAD_BYTES + 8];
+    struct udp_answer answer = {.operation = conn->send.next, .status = status};
+    size_t length = udp_wire_put_pong(bytes + UDP_HEAD_BYTES, &answer);
+
+    (void)udp_conn_send_control(conn, bytes, UDP_KIND_RESET, length, length);
+}
+
 static void connect_keep_alive(struct udp_conn *conn)
 {
     uint64_t now_ns = conn->env->now_ns;
 
     if ((now_ns - conn->heard_ns >= conn->env->bound_ns) &&
         (conn->pinged_count >= CONNECT_PING_COUNT_MIN)) {
+        /* It may hear us, and think that all is well. */
+        connect_reset(conn, UCS_ERR_ENDPOINT_TIMEOUT);
         udp_conn_fail(conn, UCS_ERR_ENDPOINT_TIMEOUT);
         return;
     }
@@ -344,12 +356,7 @@ void udp_connect_closed(struct udp_conn *conn)
 
 void udp_connect_leave(struct udp_conn *conn)
 {
-    uint8_t           bytes[UDP_HEAD_BYTES + 8];
-    struct udp_answer answer = {.operation = conn->send.next, .status = UCS_OK};
-    size_t length = udp_wire_put_pong(bytes + UDP_HEAD_BYTES, &answer);
-
     if (conn->state == UDP_CONN_OPEN) {
-        (void)udp_conn_send_control(conn, bytes, UDP_KIND_RESET, length,
-                                    length);
+        connect_reset(conn, UCS_OK);
     }
 }

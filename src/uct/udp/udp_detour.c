@@ -8,6 +8,7 @@ enum {
     DETOUR_PATIENCE_NS   = 100 * 1000 * 1000,
     DETOUR_TIMEOUT_COUNT = 3,
     DETOUR_LOOK_NS       = 250 * 1000 * 1000,
+    DETOUR_STEADY_NS     = 50 * 1000 * 1000,
 };
 
 void udp_detour_learn(struct udp_conn *conn, struct udp_env *by,
@@ -27,9 +28,10 @@ static void detour_turn(struct udp_conn *conn, bool is_taken)
     if ((conn->detour.is_taken == is_taken) || (conn->state != UDP_CONN_OPEN)) {
         return;
     }
-    conn->detour.is_taken = is_taken;
-    conn->detour.since_ns = now_ns;
-    conn->detour.look_ns  = now_ns + DETOUR_LOOK_NS;
+    conn->detour.is_taken  = is_taken;
+    conn->detour.since_ns  = now_ns;
+    conn->detour.turned_ns = now_ns;
+    conn->detour.look_ns   = now_ns + DETOUR_LOOK_NS;
     udp_mtu_black_hole(&conn->mtu, now_ns);
     conn->cc.segment_bytes = conn->mtu.good_bytes;
     udp_count(conn->env, UDP_COUNT_DETOURS);
@@ -73,8 +75,11 @@ void udp_detour_heard(struct udp_conn *conn, unsigned kind)
     if (env->came_by != NULL) {
         udp_detour_learn(conn, env->came_by, env->came_from);
     }
-    /* A PING may be a look at a way that carries only this far. */
-    if (kind != UDP_KIND_PING) {
+    /* A PING may be a look at a way that carries only this far; and what was
+     * under way when we turned says nothing. */
+    if ((kind == UDP_KIND_PONG) ||
+        ((kind != UDP_KIND_PING) &&
+         (env->now_ns - conn->detour.turned_ns >= DETOUR_STEADY_NS))) {
         detour_turn(conn, env->came_by != NULL);
     }
 }
