@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rdma_check.c - what holds for each protocol that moves by put or get. */
+#include "config.h"
+
 #include "ucp/rdma_check.h"
 
 #include <stdlib.h>
@@ -13,6 +15,7 @@ enum { TAG = 77, BYTES_MAX = 3000000, MANY = 40 };
 static const struct pair_setup over_self = {.tls            = "self",
                                             .rndv_threshold = "0"};
 static const struct pair_setup over_sm   = {.tls = "sm", .rndv_threshold = "0"};
+static const struct pair_setup over_udp = {.tls = "udp", .rndv_threshold = "0"};
 static const struct pair_setup over_mock = {.tls            = "mock",
                                             .rndv_threshold = "0"};
 
@@ -20,6 +23,9 @@ const struct test_param rdma_params[] = {
     {.name = "self", .value = &over_self},
     {.name = "sm", .value = &over_sm},
     {.name = "mock", .value = &over_mock},
+#ifdef HAVE_UDP
+    {.name = "udp", .value = &over_udp},
+#endif
     {0},
 };
 
