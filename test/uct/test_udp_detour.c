@@ -123,6 +123,8 @@ static void detour__a_cut_in_mid_traffic(const struct test_param *param)
     net.path.is_cut = false; /* and back */
     traffic(0.6);
     ck_assert(nobody_is_on_detour(&net));
+    traffic(1);
+    ck_assert(nobody_is_on_detour(&net));
     check(1);
 }
 

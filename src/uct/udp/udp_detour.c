@@ -70,17 +70,21 @@ void udp_detour_silent(struct udp_conn *conn)
 
 void udp_detour_heard(struct udp_conn *conn, unsigned kind)
 {
-    const struct udp_env *env = conn->env;
+    const struct udp_env *env      = conn->env;
+    bool                  is_taken = (env->came_by != NULL);
 
-    if (env->came_by != NULL) {
+    if (is_taken) {
         udp_detour_learn(conn, env->came_by, env->came_from);
     }
     /* A PING may be a look at a way that carries only this far; and what was
      * under way when we turned says nothing. */
-    if ((kind == UDP_KIND_PONG) ||
-        ((kind != UDP_KIND_PING) &&
-         (env->now_ns - conn->detour.turned_ns >= DETOUR_STEADY_NS))) {
-        detour_turn(conn, env->came_by != NULL);
+    if ((kind == UDP_KIND_PING) || (is_taken == conn->detour.is_taken) ||
+        (env->now_ns - conn->detour.turned_ns < DETOUR_STEADY_NS)) {
+        return;
+    }
+    detour_turn(conn, is_taken);
+    if (kind == UDP_KIND_PONG) {
+        udp_conn_send_ack(conn); /* we know it first: the peer may follow */
     }
 }
 
