@@ -17,7 +17,7 @@ static uint8_t  memory[2][ZCOPY_BYTES];
 static void setup(const struct test_param *param)
 {
     (void)param;
-    udp_net_open(&net);
+    udp_net_open(&net, 0);
     sent[0] = sent[1] = zcopies[0] = zcopies[1] = 0;
     udp_net_connect(&net);
     ck_assert(udp_net_until(&net, udp_net_is_open, 30));

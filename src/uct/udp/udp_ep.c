@@ -56,15 +56,14 @@ ucs_status_t udp_ep_create(struct uct_iface           *base,
     struct udp_iface  *iface = udp_iface_of(base);
     struct udp_address address;
     struct udp_ep     *ep;
+    char               reason[UCT_REASON_BYTES_MAX];
     ucs_status_t       status;
 
-    status =
-        udp_iface_reach(base, params->address, params->address_bytes, NULL);
-    if (status != UCS_OK) {
-        return status;
+    status = udp_iface_decode(iface, params->address, params->address_bytes,
+                              &address);
+    if (status == UCS_OK) {
+        status = udp_iface_check(iface, &address, reason);
     }
-    status =
-        udp_address_decode(params->address, params->address_bytes, &address);
     if (status != UCS_OK) {
         return status;
     }
