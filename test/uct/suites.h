@@ -41,6 +41,8 @@ extern const struct test_suite sm_speed_suite;
 extern const struct test_suite sm_transport_suite;
 extern const struct test_suite transports_suite;
 extern const struct test_suite udp_conn_suite;
+extern const struct test_suite udp_peers_suite;
+extern const struct test_suite udp_conn_receive_suite;
 extern const struct test_suite udp_wire_suite;
 extern const struct test_suite udp_receive_suite;
 extern const struct test_suite udp_send_suite;

@@ -282,6 +282,21 @@ static void net_packet_in(struct udp_net_end *end, uint8_t *bytes,
     }
 }
 
+void udp_net_lie(struct udp_net_end *end, struct udp_head head, uint8_t *bytes,
+                 size_t length)
+{
+    size_t covered = (head.kind == UDP_KIND_ACK)
+                         ? length
+                         : udp_wire_extension_bytes(head.kind);
+
+    head.to         = end->conn.id;
+    end->env.now_ns = end->net->now_ns;
+    udp_wire_put_head(bytes, &head);
+    udp_seal_put(&end->conn.seal, bytes, UDP_HEAD_BYTES + covered,
+                 UDP_HEAD_BYTES + length);
+    net_packet_in(end, bytes, UDP_HEAD_BYTES + length);
+}
+
 static void net_turn(struct udp_net_end *end)
 {
     if (!end->is_gone && !end->is_stopped) {

@@ -92,6 +92,7 @@ struct udp_iface {
     struct ucs_list         ring;
 };
 
+/* conn  its own, not begun, until the first message */
 struct udp_ep {
     struct uct_ep       base;
     struct udp_conn    *conn;
@@ -153,6 +154,9 @@ void udp_peers_packet(struct udp_iface *iface, const struct ucs_sockaddr *from,
 /* A connection that this peer made and nobody here uses; it is the caller's
  * now. @return NULL: there is none. */
 struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation);
+/* Is our half of a connection to that peer ending, without the peer having said
+ * that it knows? */
+bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation);
 
 /* udp_progress.c */
 extern const struct udp_env_ops udp_iface_ops;

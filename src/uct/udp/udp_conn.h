@@ -119,7 +119,7 @@ struct udp_conn {
     struct udp_seal       seal, handshake;
     struct udp_crypt     *crypt;
     uint64_t              nonce, client_nonce, cookie, peer_incarnation;
-    uint64_t              client_key; /* in the owner's table; 0: none */
+    uint64_t              client_key; /* in the owner's table, if it is there */
     uint16_t              data_port;
     uint32_t              number, message, operation;
     uint32_t              peer_buffer_bytes;
@@ -131,6 +131,7 @@ struct udp_conn {
     struct ucs_queue      fragments, finished, flushes, canceled;
     struct ucs_list       operations, reassemblies;
     unsigned              fragment_count, answer_count, operation_count;
+    unsigned              reassembly_count;
     struct ucs_list       busy_link, owing_link, link;
     struct ucs_queue_elem notify_link;
     unsigned              inbox_count; /* messages of it that wait */
@@ -215,7 +216,8 @@ bool udp_conn_send_control(struct udp_conn *conn, uint8_t *bytes, unsigned kind,
 
 /* Acknowledge now. */
 void udp_conn_send_ack(struct udp_conn *conn);
-/* Ask for an answer; padded to packet_bytes, or 0. */
+/* Ask for an answer; padded to packet_bytes, or 0: then no shorter than the
+ * answer, so that nobody who repeats it gets more than he gave. */
 void udp_conn_send_ping(struct udp_conn *conn, size_t packet_bytes);
 
 /* Segments that arrived: take them out of the window. */

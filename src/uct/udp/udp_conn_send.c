@@ -224,9 +224,11 @@ void udp_conn_send_ack(struct udp_conn *conn)
 void udp_conn_send_ping(struct udp_conn *conn, size_t packet_bytes)
 {
     uint8_t bytes[UDP_PACKET_BYTES_MAX];
-    size_t  length =
-        (packet_bytes > UDP_HEAD_BYTES) ? packet_bytes - UDP_HEAD_BYTES : 0;
+    size_t  length = udp_wire_extension_bytes(UDP_KIND_PONG);
 
+    if (packet_bytes > UDP_HEAD_BYTES + length) {
+        length = packet_bytes - UDP_HEAD_BYTES;
+    }
     memset(bytes + UDP_HEAD_BYTES, 0, length);
     conn->pinged_ns = conn->env->now_ns;
     (void)udp_conn_send_control(conn, bytes, UDP_KIND_PING, 0, length);

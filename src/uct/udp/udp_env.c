@@ -14,7 +14,6 @@ enum {
     ENV_LARGE_COUNT      = 16,
     ENV_LARGE_COUNT_MAX  = 16384,
     ENV_REASSEMBLY_COUNT = 4,
-    ENV_REASSEMBLIES_MAX = 1024,
     ENV_FRAGMENT_COUNT   = 16,
     ENV_CRYPT_COUNT      = 4,
 };
@@ -80,7 +79,7 @@ static ucs_status_t env_init_pools(struct udp_env *env, unsigned segment_count)
          ENV_LARGE_COUNT_MAX},
         {&env->reassemblies, "udp reassembly",
          sizeof(struct udp_reassembly) + UDP_MESSAGE_BYTES + UDP_HEADER_BYTES,
-         ENV_REASSEMBLY_COUNT, ENV_REASSEMBLIES_MAX},
+         ENV_REASSEMBLY_COUNT, UDP_WHOLE_COUNT_MAX},
         {&env->crypts, "udp keys", sizeof(struct udp_crypt), ENV_CRYPT_COUNT,
          0},
     };
@@ -163,6 +162,7 @@ struct udp_held *udp_env_hold(struct udp_env *env, size_t length)
 void udp_env_unhold(struct udp_held *held)
 {
     if (held->reassembly != NULL) {
+        --held->conn->env->reassembly_count;
         ucs_mpool_put(held->reassembly);
     }
     ucs_mpool_put(held);

@@ -25,6 +25,10 @@ enum udp_env_limit {
     UDP_SMALL_BYTES     = 768, /* what the priority channel takes (usnic) */
     UDP_MESSAGE_BYTES   = 64 * 1024, /* the longest message in chunks, */
     UDP_HEADER_BYTES    = 256,       /* and its header */
+    UDP_CAME_WORDS      = (UDP_MESSAGE_BYTES + UDP_HEADER_BYTES) / 512 + 1,
+    UDP_WHOLE_COUNT_MAX = 1024, /* messages in chunks; those that others */
+    UDP_AHEAD_COUNT_MAX = 768,  /* are missing before leave some for those */
+    UDP_AHEAD_CONN_MAX  = 256,  /* whose turn it is; of one connection */
     UDP_IOV_COUNT_MAX   = 16,
     UDP_SHORT_BYTES_MAX = 1024,
 };
@@ -60,11 +64,14 @@ struct udp_held {
     uint8_t                bytes[] UCS_ALIGNED(8);
 };
 
-/* A message of which not all chunks came. */
+/* A message of which not all chunks came.
+ * came  one bit for 8 bytes: a whole message has no hole in which the bytes
+ *       of another one would be seen */
 struct udp_reassembly {
     struct ucs_list link;
     uint32_t        message;
     uint32_t        total, got;
+    uint64_t        came[UDP_CAME_WORDS];
     uint8_t         bytes[] UCS_ALIGNED(8);
 };
 
@@ -102,6 +109,7 @@ struct udp_env_ops {
  * busy            connections with something to send, served in turn
  * owing           connections that owe an acknowledgement, oldest first
  * bound_ns        silence for so long is death
+ * reassembly_count  of all connections, and of messages not given back yet
  * buffer_bytes    of a socket, as we tell the peer
  * ciphers         enum udp_crypt_algorithm: packets are encrypted by one of
  *                 them; 0: they are not
@@ -119,6 +127,7 @@ struct udp_env {
     struct ucs_timer_queue     timers;
     struct ucs_list            busy, owing;
     struct ucs_counter         counters[UDP_COUNT_COUNT];
+    uint32_t                   reassembly_count;
     uint32_t                   largest_bytes;
     uint32_t                   buffer_bytes;
     uint8_t                   *scratch;

@@ -87,7 +87,8 @@ void udp_conn_finish(struct udp_fragment *fragment, ucs_status_t status)
         conn->is_fin_acked = true;
         udp_connect_closed(conn);
     }
-    if (fragment->kind == UDP_KIND_DATA) {
+    if ((fragment->kind == UDP_KIND_DATA) ||
+        (fragment->kind == UDP_KIND_RESULT)) {
         --conn->answer_count;
     }
     if (fragment->req == NULL) {
@@ -175,6 +176,7 @@ send_next(struct udp_conn *conn, struct udp_fragment *fragment, size_t payload)
     (void)send_extension(fragment, segment->bytes + UDP_HEAD_BYTES);
     if (copies &&
         !udp_rma_fill(fragment, segment, segment->bytes + head_bytes)) {
+        fragment->status = UCS_ERR_INVALID_ADDR;
         ucs_mpool_put(segment);
         return NULL;
     }
@@ -257,6 +259,7 @@ static void send_give_up(struct udp_conn *conn, struct udp_fragment *fragment)
     struct udp_fragment *result = udp_fragment_new(conn, UDP_KIND_RESULT);
 
     if (result != NULL) {
+        ++conn->answer_count; /* in the place of the one that ends here */
         result->operation = fragment->operation;
         result->status    = UCS_ERR_INVALID_ADDR;
         udp_conn_queue_answer(conn, result);
@@ -300,7 +303,8 @@ size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment)
     }
     if (fragment->sent == send_travels(fragment) && (segment != NULL)) {
         udp_fragment_is_sent(conn, fragment);
-    } else if ((segment == NULL) && (fragment->kind == UDP_KIND_DATA)) {
+    } else if ((fragment->kind == UDP_KIND_DATA) &&
+               (fragment->status != UCS_OK)) {
         send_give_up(conn, fragment);
     }
     return batch.bytes;

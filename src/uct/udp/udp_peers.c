@@ -53,7 +53,8 @@ void udp_peers_free(struct udp_iface *iface, struct udp_conn *conn)
     if (iface->last == conn) {
         iface->last = NULL;
     }
-    if (conn->client_key != 0) {
+    /* The key is the client's choice, so any value of it may be another's. */
+    if (ucsi_hash_get(&iface->accepted, conn->client_key) == conn) {
         (void)ucsi_hash_remove(&iface->accepted, conn->client_key);
     }
     peers_forget_orphan(iface, conn);
@@ -72,6 +73,20 @@ struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation)
         return NULL;
     }
     return conn;
+}
+
+bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation)
+{
+    const struct udp_conn *conn;
+
+    ucs_list_for_each (conn, &iface->all, link) {
+        if ((conn->peer_incarnation == incarnation) &&
+            (conn->state == UDP_CONN_OPEN) && conn->is_fin_queued &&
+            !conn->is_fin_acked) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* A client showed its cookie. */

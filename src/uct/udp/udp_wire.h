@@ -147,8 +147,8 @@ void udp_wire_put_head(uint8_t *bytes, const struct udp_head *head);
 /* Only what may differ when a segment is sent again. */
 void udp_wire_put_ack(uint8_t *bytes, const struct udp_head *head);
 
-/* @return false: not a packet of this version, or shorter than its kind
- *         needs. */
+/* @return false: not a packet of this version, shorter than its kind needs,
+ *         or longer than any. */
 UCS_MUST_USE bool udp_wire_get_head(const uint8_t *bytes, size_t length,
                                     struct udp_head *head_p);
 
