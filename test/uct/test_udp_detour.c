@@ -224,6 +224,24 @@ static void detour__to_and_fro(const struct test_param *param)
     check(5);
 }
 
+/* The own way is cut before anybody met. */
+static void detour__of_the_handshake(const struct test_param *param)
+{
+    (void)param;
+    udp_net_close(&net);
+    udp_net_open(&net, 0);
+    net.path.is_cut = true;
+    udp_net_connect(&net);
+    udp_net_show_detour(&net.ends[0]);
+    ck_assert(udp_net_until(&net, udp_net_is_open, 1));
+    traffic(0.3);
+    check(1);
+    net.path.is_cut = false;
+    traffic(0.6);
+    ck_assert(nobody_is_on_detour(&net));
+    check(1);
+}
+
 static void detour__goes_away(const struct test_param *param)
 {
     (void)param;
@@ -248,6 +266,7 @@ static const struct test_case cases[] = {TEST(detour__a_cut_in_mid_traffic),
                                          TEST(detour__is_narrow),
                                          TEST(detour__both_ways_are_cut),
                                          TEST(detour__to_and_fro),
+                                         TEST(detour__of_the_handshake),
                                          TEST(detour__goes_away),
                                          {0}};
 

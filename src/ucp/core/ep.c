@@ -266,8 +266,16 @@ static void ep_abort_sends(struct ucp_ep *ep, ucs_status_t status)
     }
 }
 
+/* Nobody ended it; the network, or the peer, is not there any more. */
+static bool ep_is_lost(ucs_status_t status)
+{
+    return (status == UCS_ERR_ENDPOINT_TIMEOUT) ||
+           (status == UCS_ERR_UNREACHABLE);
+}
+
 /* The first to know says it: loudly when the user asked to be told of errors
- * and gave no handler. */
+ * and gave no handler, or when a program that takes errors for impossible may
+ * now wait for ever. */
 static void ep_report(struct ucp_ep *ep, ucs_status_t status)
 {
     char text[128];
@@ -277,7 +285,8 @@ static void ep_report(struct ucp_ep *ep, ucs_status_t status)
     }
     ucp_ep_describe(ep, text, sizeof(text));
     if (ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE) {
-        ucs_diag("%s: %s", text, ucs_status_string(status));
+        ucs_log(ep_is_lost(status) ? UCS_LOG_LEVEL_ERROR : UCS_LOG_LEVEL_DIAG,
+                "%s: %s", text, ucs_status_string(status));
     } else if (ep->options.err_cb == NULL) {
         ucs_error("%s: %s; no error handler was given to ucp_ep_create()", text,
                   ucs_status_string(status));

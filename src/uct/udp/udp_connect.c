@@ -27,6 +27,7 @@ enum {
     CONNECT_RETRY_FIRST_NS = 5 * 1000 * 1000,
     CONNECT_RETRY_MAX_NS   = 100 * 1000 * 1000,
     CONNECT_RETRY_SHIFT    = 7,
+    CONNECT_DETOUR_NS      = 200 * 1000 * 1000, /* guess: then by both ways */
     CONNECT_BLOCKED_NS     = 1000 * 1000,
     CONNECT_PING_COUNT_MIN = 3,
     CONNECT_PING_PARTS     = 6,  /* of the bound */
@@ -127,6 +128,9 @@ void udp_connect_packet(struct udp_conn *conn, const struct udp_head *head,
         return;
     }
     udp_wire_get_hello(bytes + UDP_HEAD_BYTES, &hello);
+    if ((conn->state == UDP_CONN_HELLO) || (conn->state == UDP_CONN_CONNECT)) {
+        udp_detour_follow(conn);
+    }
     if ((head->kind == UDP_KIND_COOKIE) &&
         ((conn->state == UDP_CONN_HELLO) ||
          ((conn->state == UDP_CONN_CONNECT) &&
@@ -168,6 +172,7 @@ void udp_connect_send_cookie(struct udp_conn               *stranger,
                              const struct ucs_sockaddr     *from,
                              const struct udp_hello        *hello)
 {
+    udp_detour_follow(stranger);
     stranger->handshake             = self->secret;
     stranger->address[UDP_PRIORITY] = *from;
     stranger->peer_id               = hello->id;
@@ -210,6 +215,9 @@ ucs_status_t udp_connect_accept(struct udp_conn               *conn,
 
 void udp_connect_send_accept(struct udp_conn *conn, uint16_t data_port)
 {
+    if (conn->env->came_by != NULL) {
+        udp_detour_follow(conn);
+    }
     conn->data_port = data_port;
     conn->cookie    = conn->client_nonce;
     (void)connect_send(conn, UDP_KIND_ACCEPT); /* it asks again */
@@ -306,6 +314,9 @@ void udp_connect_step(struct udp_conn *conn)
         } else if (now_ns >= conn->retry_ns) {
             if (conn->retry_count > CONNECT_RETRY_SHIFT) {
                 conn->state = UDP_CONN_HELLO; /* the cookie may be old */
+            }
+            if (now_ns - conn->begun_ns >= CONNECT_DETOUR_NS) {
+                udp_detour_try(conn);
             }
             connect_ask(conn);
         }

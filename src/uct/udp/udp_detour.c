@@ -2,6 +2,8 @@
 /* uct/udp/udp_detour.c - when to take the other way, and when to come back. */
 #include "uct/udp/udp_detour.h"
 
+#include <string.h>
+
 enum {
     /* Unanswered for so long, so often: guesses. A processor that is shared
      * may be away for some tens of milliseconds. */
@@ -17,6 +19,16 @@ void udp_detour_learn(struct udp_conn *conn, struct udp_env *by,
     if (conn->detour.by == NULL) {
         conn->detour.by      = by;
         conn->detour.address = *address;
+    }
+}
+
+void udp_detour_inherit(struct udp_conn *conn, const struct udp_conn *other)
+{
+    if (other->detour.by != NULL) {
+        udp_detour_learn(conn, other->detour.by, &other->detour.address);
+    }
+    if (conn->detour.is_taken) { /* it was accepted by it, perhaps */
+        memcpy(conn->address, other->address, sizeof(conn->address));
     }
 }
 
@@ -66,6 +78,25 @@ void udp_detour_silent(struct udp_conn *conn)
     if (conn->detour.by != NULL) {
         detour_turn(conn, !conn->detour.is_taken);
     }
+}
+
+void udp_detour_try(struct udp_conn *conn)
+{
+    if (conn->detour.by != NULL) {
+        conn->detour.is_taken = !conn->detour.is_taken;
+    }
+}
+
+void udp_detour_follow(struct udp_conn *conn)
+{
+    const struct udp_env *env = conn->env;
+
+    if (env->came_by != NULL) {
+        udp_detour_learn(conn, env->came_by, env->came_from);
+        conn->detour.turned_ns = env->now_ns;
+        conn->detour.look_ns   = env->now_ns + DETOUR_LOOK_NS;
+    }
+    conn->detour.is_taken = (env->came_by != NULL);
 }
 
 void udp_detour_heard(struct udp_conn *conn, unsigned kind)

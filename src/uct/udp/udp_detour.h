@@ -11,6 +11,7 @@
  * among its neighbours. Numbers and tags are those of the connection: nothing
  * is lost, comes twice or from somebody else.
  *
+ *   - A handshake that is not answered tries both ways in turn.
  *   - Who hears nothing for long takes the other way, whichever that is.
  *   - Who hears by one way answers by it.
  *   - On a detour the own way is asked from time to time; a PONG by it leads
@@ -27,12 +28,23 @@
 void udp_detour_learn(struct udp_conn *conn, struct udp_env *by,
                       const struct ucs_sockaddr *address);
 
+/* conn takes the place of another one to that peer, that was never used: it
+ * gets its detour, and its way if it knows none itself. */
+void udp_detour_inherit(struct udp_conn *conn, const struct udp_conn *other);
+
 /* `by` goes away: no packet leaves by it any more. */
 void udp_detour_forget(struct udp_conn *conn, const struct udp_env *by);
 
 /* The oldest segment was not acknowledged in time; conn->timeout_count is how
  * often by now. */
 void udp_detour_timed_out(struct udp_conn *conn);
+
+/* A handshake gets no answer: ask by the other way. */
+void udp_detour_try(struct udp_conn *conn);
+
+/* From here on by the way that the packet came which is being looked at, known
+ * before or not. */
+void udp_detour_follow(struct udp_conn *conn);
 
 /* Nobody answered a PING: ask by the other way. */
 void udp_detour_silent(struct udp_conn *conn);

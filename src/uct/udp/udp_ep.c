@@ -154,6 +154,7 @@ static void ep_connect(struct udp_ep *ep)
         udp_connect_begin(own, iface->self.data_port);
         return;
     }
+    udp_detour_inherit(conn, own);
     ep->conn   = conn;
     conn->user = ep;
     own->user  = NULL;
