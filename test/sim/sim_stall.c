@@ -25,7 +25,7 @@ static void stall_tick(struct sim_event *event)
     /* A process that sleeps is woken by its timers. */
     if (watch->host->is_computing && !watch->host->is_stopped) {
         watch->host->world->current = watch->host;
-        udp_stall_look(watch->iface);
+        (void)udp_stall_look(watch->iface);
     }
     sim_net_set(net, event, net->now_ns + UDP_STALL_TICK_NS);
 }

@@ -40,6 +40,7 @@ extern const struct test_suite sm_socket_suite;
 extern const struct test_suite sm_speed_suite;
 extern const struct test_suite sm_transport_suite;
 extern const struct test_suite transports_suite;
+extern const struct test_suite udp_bundle_suite;
 extern const struct test_suite udp_conn_suite;
 extern const struct test_suite udp_peers_suite;
 extern const struct test_suite udp_conn_receive_suite;

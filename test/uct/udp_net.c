@@ -3,6 +3,8 @@
  * themselves: the number in the first 8 bytes, then a pattern. */
 #include "uct/udp_net.h"
 
+#include "uct/udp/udp_bundle.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -437,12 +439,20 @@ void udp_net_close(struct udp_net *net)
 static bool net_send(struct udp_net_end *end, uint64_t number, size_t length,
                      unsigned flags)
 {
-    struct udp_segment *segment =
-        udp_env_segment(&end->env, UDP_HEAD_BYTES + length);
+    struct udp_segment *segment;
+    uint8_t            *room = NULL;
 
+    end->env.now_ns = end->net->now_ns;
+    if (flags == 0) {
+        room = udp_bundle_add(&end->conn, 5, length);
+    }
+    if (room != NULL) {
+        net_fill(room, number, length);
+        return true;
+    }
+    segment = udp_env_segment(&end->env, UDP_HEAD_BYTES + length);
     ck_assert_ptr_nonnull(segment);
     net_fill(segment->bytes + UDP_HEAD_BYTES, number, length);
-    end->env.now_ns = end->net->now_ns;
     udp_conn_send_am(&end->conn, segment, 5, flags, length);
     return true;
 }

@@ -22,17 +22,27 @@ enum {
     RATE_FULL_ROUNDS     = 3,
     RATE_SEGMENTS_MIN    = 4,
     RATE_SEGMENTS_FIRST  = 32,
+    RATE_SEGMENT_BYTES   = 8968, /* longer ones count as so long */
+    RATE_CAUTIOUS_BYTES  = 4800, /* after a time-out: a few packets ask */
 };
 
 #define RATE_RTT_LIFE_NS (10 * 1000000000ull)
 #define RATE_PROBE_NS    (200 * 1000000ull)
-/* So much beyond the model: acks come in heaps when the peer is software. */
+/* So much beyond the model: acks come in heaps when the peer is software, some
+ * delays of an acknowledgement apart. */
 #define RATE_EXTRA_BYTES (64 * 1024ull)
+#define RATE_EXTRA_NS    (200 * 1000ull)
 /* No pacing beyond 10 GB/s, and none below so many bytes on the way. */
 #define RATE_PACE_MAX_BPS 10000000000ull
 
 static const uint16_t rate_phase_percent[RATE_PHASE_COUNT] = {
     125, 75, 100, 100, 100, 100, 100, 100};
+
+static uint64_t rate_segments(const struct udp_cc *cc, unsigned count)
+{
+    return (uint64_t)count *
+           ucs_min(cc->segment_bytes, (uint32_t)RATE_SEGMENT_BYTES);
+}
 
 static void rate_init(struct udp_cc *cc, uint64_t now_ns)
 {
@@ -42,7 +52,7 @@ static void rate_init(struct udp_cc *cc, uint64_t now_ns)
     rate->min_rtt_at_ns = now_ns;
     rate->phase_ns      = now_ns;
     rate->state         = RATE_STARTUP;
-    cc->window_bytes    = (uint64_t)RATE_SEGMENTS_FIRST * cc->segment_bytes;
+    cc->window_bytes    = rate_segments(cc, RATE_SEGMENTS_FIRST);
 }
 
 /* Bytes that the path holds when nothing waits; 0: not known. */
@@ -53,6 +63,12 @@ static uint64_t rate_path_bytes(const struct udp_cc_rate *rate)
     }
     return (uint64_t)((double)rate->rate_max_Bps * (double)rate->min_rtt_ns *
                       1e-9);
+}
+
+static uint64_t rate_extra_bytes(const struct udp_cc_rate *rate)
+{
+    return RATE_EXTRA_BYTES +
+           (uint64_t)((double)rate->rate_max_Bps * RATE_EXTRA_NS * 1e-9);
 }
 
 static void rate_take_rtt(struct udp_cc_rate         *rate,
@@ -164,9 +180,9 @@ static unsigned rate_pace_percent(const struct udp_cc_rate *rate)
 /* Draw the conclusions. */
 static void rate_set(struct udp_cc *cc)
 {
-    const struct udp_cc_rate *rate = &cc->of.rate;
-    uint64_t                  path = rate_path_bytes(rate);
-    uint64_t minimum = (uint64_t)RATE_SEGMENTS_MIN * cc->segment_bytes;
+    const struct udp_cc_rate *rate    = &cc->of.rate;
+    uint64_t                  path    = rate_path_bytes(rate);
+    uint64_t                  minimum = rate_segments(cc, RATE_SEGMENTS_MIN);
     unsigned percent = (rate->state == RATE_STARTUP) ? RATE_PERCENT_STARTUP
                                                      : RATE_PERCENT_WINDOW;
 
@@ -177,7 +193,7 @@ static void rate_set(struct udp_cc *cc)
         cc->window_bytes = ucs_max(minimum, path / 2);
     } else {
         cc->window_bytes =
-            ucs_max(minimum, path * percent / 100 + RATE_EXTRA_BYTES);
+            ucs_max(minimum, path * percent / 100 + rate_extra_bytes(rate));
     }
     cc->pace_Bps = rate->rate_max_Bps * rate_pace_percent(rate) / 100;
     if (cc->pace_Bps > RATE_PACE_MAX_BPS) {
@@ -212,7 +228,7 @@ static void rate_timed_out(struct udp_cc *cc, uint64_t now_ns)
 {
     (void)now_ns;
     cc->of.rate.is_cautious = true;
-    cc->window_bytes        = (uint64_t)RATE_SEGMENTS_MIN * cc->segment_bytes;
+    cc->window_bytes        = RATE_CAUTIOUS_BYTES;
 }
 
 const struct udp_cc_ops udp_cc_rate_ops = {

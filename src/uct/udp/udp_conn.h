@@ -103,7 +103,9 @@ struct udp_detour {
  * is_over          nothing is left to do: the owner frees it
  * crypt            keys, when packets are encrypted; NULL
  * was_shut         the peer was told that its window is shut
- * is_probed        the tail was sent again, nothing came since */
+ * is_probed        the tail was sent again, nothing came since
+ * bundle           tiny messages that wait for one another; NULL: none
+ * burst_count      of them in the turn burst_turn */
 struct udp_conn {
     struct udp_env       *env;
     void                 *user;
@@ -133,13 +135,17 @@ struct udp_conn {
     unsigned              fragment_count, answer_count, operation_count;
     unsigned              reassembly_count;
     struct ucs_list       busy_link, owing_link, link;
+    struct udp_segment   *bundle;
+    struct ucs_list       bundle_link;
+    uint32_t              burst_turn, burst_count;
     struct ucs_queue_elem notify_link;
     unsigned              inbox_count; /* messages of it that wait */
     struct ucs_timer      timer;
     uint64_t         heard_ns, pinged_ns, asked_ns, retry_ns, begun_ns, pace_ns;
     uint64_t         probe_ns, linger_ns;
     struct udp_held *pieces; /* of the segment pieces_number; NULL: none */
-    uint32_t         pieces_number, pieces_mask;
+    uint64_t         pieces_mask;
+    uint32_t         pieces_number;
     unsigned         pinged_count, retry_count;
     unsigned         timeout_count; /* since a segment arrived */
     struct uct_source source;

@@ -9,7 +9,7 @@
  *
  * A segment for which there is no memory or no room is dropped as if it had
  * been lost: its sender sends it again. */
-#include "uct/udp/udp_conn.h"
+#include "uct/udp/udp_bundle.h"
 
 #include <string.h>
 
@@ -187,6 +187,16 @@ static void receive_message(struct udp_conn *conn, unsigned am_id,
     conn->env->ops->message(conn->env, conn, am_id, held, data, length);
 }
 
+static void receive_bundle(struct udp_conn *conn, uint8_t *bytes, size_t length)
+{
+    if (conn->has_peer_fin) {
+        udp_count(conn->env, UDP_COUNT_BAD_PACKET);
+        return;
+    }
+    conn->has_first = true;
+    udp_bundle_open(conn, bytes, length);
+}
+
 /* -------------------------------------------------------- in order */
 
 static void receive_fin(struct udp_conn *conn)
@@ -232,6 +242,11 @@ static void receive_turn(struct udp_conn *conn, struct udp_held *held)
 {
     switch (held->kind) {
     case UDP_KIND_AM:
+        if (held->flags & UDP_FLAG_BUNDLE) {
+            receive_bundle(conn, held->data, held->length);
+            udp_env_unhold(held);
+            break;
+        }
         receive_message(conn, held->am_id, held, held->data, held->length);
         break;
     case UDP_KIND_CHUNK:
@@ -316,6 +331,11 @@ static bool receive_act(struct udp_conn *conn, const struct udp_head *head,
 {
     switch (head->kind) {
     case UDP_KIND_AM:
+        if (ucs_unlikely(head->flags & UDP_FLAG_BUNDLE)) {
+            receive_bundle(conn, bytes + UDP_HEAD_BYTES,
+                           length - UDP_HEAD_BYTES);
+            return true;
+        }
         receive_message(conn, head->am_id, NULL, bytes + UDP_HEAD_BYTES,
                         length - UDP_HEAD_BYTES);
         return true;

@@ -66,7 +66,7 @@ static ucs_status_t env_init_pools(struct udp_env *env, unsigned segment_count)
         {&env->small, "udp small segments",
          sizeof(struct udp_segment) + UDP_SMALL_BYTES, 32, segment_count},
         {&env->large, "udp segments",
-         sizeof(struct udp_segment) + UDP_PACKET_BYTES_MAX, ENV_LARGE_COUNT,
+         sizeof(struct udp_segment) + UDP_LARGE_BYTES, ENV_LARGE_COUNT,
          segment_count},
         {&env->fragments, "udp fragments", sizeof(struct udp_fragment),
          ENV_FRAGMENT_COUNT, 0},
@@ -75,8 +75,11 @@ static ucs_status_t env_init_pools(struct udp_env *env, unsigned segment_count)
         {&env->held_small, "udp small messages",
          sizeof(struct udp_held) + UDP_SMALL_BYTES, 32, 0},
         {&env->held_large, "udp messages",
-         sizeof(struct udp_held) + UDP_PACKET_BYTES_MAX, ENV_LARGE_COUNT,
+         sizeof(struct udp_held) + UDP_LARGE_BYTES, ENV_LARGE_COUNT,
          ENV_LARGE_COUNT_MAX},
+        {&env->held_huge, "udp long packets",
+         sizeof(struct udp_held) + UDP_PACKET_BYTES_MAX, ENV_REASSEMBLY_COUNT,
+         UDP_WHOLE_COUNT_MAX},
         {&env->reassemblies, "udp reassembly",
          sizeof(struct udp_reassembly) + UDP_MESSAGE_BYTES + UDP_HEADER_BYTES,
          ENV_REASSEMBLY_COUNT, UDP_WHOLE_COUNT_MAX},
@@ -128,6 +131,7 @@ ucs_status_t udp_env_init(struct udp_env *env, unsigned segment_count)
     ucsi_timer_queue_init(&env->timers);
     ucs_list_init(&env->busy);
     ucs_list_init(&env->owing);
+    ucs_list_init(&env->bundles);
     return UCS_OK;
 }
 
@@ -138,6 +142,7 @@ void udp_env_cleanup(struct udp_env *env)
     free(env->scratch);
     (void)ucsi_mpool_cleanup(&env->crypts, true);
     (void)ucsi_mpool_cleanup(&env->reassemblies, true);
+    (void)ucsi_mpool_cleanup(&env->held_huge, true);
     (void)ucsi_mpool_cleanup(&env->held_large, true);
     (void)ucsi_mpool_cleanup(&env->held_small, true);
     (void)ucsi_mpool_cleanup(&env->rings, true);
@@ -148,9 +153,10 @@ void udp_env_cleanup(struct udp_env *env)
 
 struct udp_held *udp_env_hold(struct udp_env *env, size_t length)
 {
-    struct ucs_mpool *pool =
-        (length <= UDP_SMALL_BYTES) ? &env->held_small : &env->held_large;
-    struct udp_held *held = (struct udp_held *)ucs_mpool_get(pool);
+    struct ucs_mpool *pool = (length <= UDP_SMALL_BYTES)   ? &env->held_small
+                             : (length <= UDP_LARGE_BYTES) ? &env->held_large
+                                                           : &env->held_huge;
+    struct udp_held  *held = (struct udp_held *)ucs_mpool_get(pool);
 
     if (held != NULL) {
         held->reassembly = NULL;
@@ -173,5 +179,6 @@ struct udp_segment *udp_env_segment(struct udp_env *env, size_t packet_bytes)
     struct ucs_mpool *pool =
         (packet_bytes <= UDP_SMALL_BYTES) ? &env->small : &env->large;
 
+    ucs_assert(packet_bytes <= UDP_LARGE_BYTES);
     return (struct udp_segment *)ucs_mpool_get(pool);
 }

@@ -14,7 +14,7 @@
 
 #include "ucs/assert.h"
 
-enum { SEND_BATCH_COUNT = 32 };
+enum { SEND_BATCH_COUNT = UDP_IO_SEGMENT_COUNT_MAX };
 
 /* Segments that go out together. */
 struct send_batch {
@@ -156,6 +156,16 @@ bool udp_conn_is_app_limited(const struct udp_conn *conn)
     return (conn->fragment_count == 1) && (head->sent == send_travels(head));
 }
 
+/* Does somebody wait for the end of this one, and nothing behind it makes the
+ * peer answer soon? */
+static bool send_is_awaited(const struct udp_conn     *conn,
+                            const struct udp_fragment *fragment)
+{
+    return (conn->fragment_count == 1) && ((fragment->kind == UDP_KIND_PUT) ||
+                                           (fragment->kind == UDP_KIND_CHUNK) ||
+                                           (fragment->kind == UDP_KIND_AM));
+}
+
 /* The next segment of a fragment, numbered and sealed. @return NULL: no
  * memory, or the bytes may not be read any more. */
 static struct udp_segment *
@@ -182,6 +192,9 @@ send_next(struct udp_conn *conn, struct udp_fragment *fragment, size_t payload)
     }
     if (fragment->sent + payload == send_travels(fragment)) {
         head.flags |= UDP_FLAG_LAST;
+        if (send_is_awaited(conn, fragment)) {
+            head.flags |= UDP_FLAG_ACK_NOW;
+        }
     }
     segment->fragment       = fragment;
     segment->payload_offset = fragment->sent;
@@ -225,11 +238,11 @@ static void send_batch_go(struct udp_conn *conn, struct send_batch *batch)
     unsigned         index;
     size_t           went, end = 0;
 
+    went = udp_conn_transmit(conn, channel, batch->iov, batch->iov_count,
+                             (batch->count > 1) ? batch->packet_bytes : 0);
     for (index = 0; index < batch->count; ++index) {
         udp_segment_note(conn, batch->segments[index], channel);
     }
-    went = udp_conn_transmit(conn, channel, batch->iov, batch->iov_count,
-                             (batch->count > 1) ? batch->packet_bytes : 0);
     for (index = 0; index < batch->count; ++index) {
         end += udp_segment_bytes(batch->segments[index]);
         if (end > went) {
@@ -270,6 +283,16 @@ static void send_give_up(struct udp_conn *conn, struct udp_fragment *fragment)
     }
 }
 
+/* Where one long packet is all that a call takes, the last two are of equal
+ * length: one is taken in while the other one travels. */
+static size_t send_balance(size_t full, size_t rest)
+{
+    return ((full > UDP_IO_OUT_BYTES_MAX / 2) && (rest > full) &&
+            (rest < 2 * full))
+               ? (rest / 2 + 7) & ~(size_t)7
+               : full;
+}
+
 /* Packets of the fragment at the head of the queue, as many as go at once.
  * @return bytes; 0: no more now. */
 size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment)
@@ -281,6 +304,8 @@ size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment)
 
     if (fragment->kind == UDP_KIND_AM) {
         full = fragment->total; /* it fitted when it was accepted */
+    } else {
+        full = send_balance(full, send_travels(fragment) - fragment->sent);
     }
     batch.count = batch.iov_count = 0;
     batch.bytes                   = 0;
@@ -294,9 +319,10 @@ size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment)
         }
         send_batch_add(&batch, segment);
     } while ((fragment->sent < send_travels(fragment)) &&
-             send_batch_has_room(&batch) && udp_send_is_open(&conn->send) &&
+             send_batch_has_room(&batch) && udp_send_is_open(&conn->send, 0) &&
              (conn->send.flight_bytes + batch.bytes < conn->cc.window_bytes) &&
-             (ucs_hotel_guest_count(&conn->env->hotel) + batch.count <
+             (ucs_hotel_guest_count(&conn->env->hotel) + batch.count +
+                  conn->env->bundle_count <
               conn->env->hotel.room_count));
     if (batch.count > 0) {
         send_batch_go(conn, &batch);

@@ -25,7 +25,7 @@ void udp_send_init(struct udp_send *send, uint32_t first)
 
 void udp_send_add(struct udp_send *send, struct udp_segment *segment)
 {
-    ucs_assert(udp_send_is_open(send) && (send->ring != NULL));
+    ucs_assert(udp_send_is_open(send, 0) && (send->ring != NULL));
     segment->number                   = send->next++;
     segment->attempt                  = 0;
     segment->state                    = UDP_SEGMENT_NEW;
