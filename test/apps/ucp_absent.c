@@ -203,8 +203,7 @@ static int absent_barrier(int channel, void *arg)
 static void scene_compute(struct side *here, pid_t child, double seconds)
 {
     static void *requests[COUNT];
-    const char  *limit  = getenv("ABSENT_WITHIN");
-    double       within = limit == NULL ? 0.05 : atof(limit);
+    double       within = uu_seconds("ABSENT_WITHIN", 0.05);
     struct told  told   = {0, 0};
     double       until;
 
@@ -304,7 +303,7 @@ int main(int argc, char **argv)
 
     for (i = 0; i < sizeof(scenes) / sizeof(*scenes); i++) {
         if (argc >= 2 && strcmp(argv[1], scenes[i].name) == 0) {
-            run(i, argc < 3 ? 0 : atof(argv[2]));
+            run(i, argc < 3 ? 0 : strtod(argv[2], NULL));
             return uu_end();
         }
     }

@@ -189,9 +189,8 @@ static int begin(struct world *world, enum habit habit, int connect_victim)
 /* The handler is called once, within the bound, and not again. */
 static void expect_error(struct world *world)
 {
-    const char *limit  = getenv("KILL_WITHIN");
-    double      within = limit == NULL ? UU_SECONDS : atof(limit);
-    double      start  = uu_now();
+    double within = uu_seconds("KILL_WITHIN", UU_SECONDS);
+    double start  = uu_now();
 
     if (world->unreachable) {
         return;

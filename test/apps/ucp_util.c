@@ -151,6 +151,13 @@ int uu_move(const char *variable)
     return result;
 }
 
+double uu_seconds(const char *variable, double otherwise)
+{
+    const char *text = getenv(variable);
+
+    return text == NULL ? otherwise : strtod(text, NULL);
+}
+
 int uu_descriptors(void)
 {
     DIR *folder = opendir("/proc/self/fd");

@@ -95,6 +95,9 @@ int             uu_join(struct uu_child *child); /* its exit status */
  * 0 if that works. Before any use of UCP. */
 int uu_move(const char *variable);
 
+/* The number in an environment variable. */
+double uu_seconds(const char *variable, double otherwise);
+
 /* How many descriptors are open. */
 int uu_descriptors(void);
 

@@ -22,6 +22,7 @@
 #ifndef UCT_UDP_CONN_H_
 #define UCT_UDP_CONN_H_
 
+#include "uct/udp/udp_detour.h"
 #include "uct/udp/udp_env.h"
 #include "uct/udp/udp_loss.h"
 #include "uct/udp/udp_mtu.h"
@@ -75,19 +76,6 @@ struct udp_fragment {
 
 /* Kinds of fragments that are no packets. */
 enum { UDP_FRAGMENT_FLUSH = UDP_KIND_COUNT };
-
-/* udp_detour.h
- * by        who sends on the other way; NULL: there is none
- * address   of the peer there
- * since_ns  nothing is acknowledged since then
- * turned_ns when it was taken or left last
- * look_ns   when to ask the own way again */
-struct udp_detour {
-    struct udp_env     *by;
-    struct ucs_sockaddr address;
-    bool                is_taken;
-    uint64_t            since_ns, turned_ns, look_ns;
-};
 
 /* id, peer_id      what each end calls it
  * user             the owner's endpoint; NULL: none

@@ -40,6 +40,18 @@ UCS_INLINE size_t udp_conn_emit(const struct udp_conn *conn,
     return conn->env->ops->transmit(conn->env, out);
 }
 
+/* Does a packet that came concern a detour? */
+UCS_INLINE bool udp_detour_is_of_interest(const struct udp_conn *conn)
+{
+    return conn->detour.is_taken || (conn->env->came_by != NULL);
+}
+
+/* When to call udp_detour_step(); UINT64_MAX: never. */
+UCS_INLINE uint64_t udp_detour_deadline_ns(const struct udp_conn *conn)
+{
+    return conn->detour.is_taken ? conn->detour.look_ns : UINT64_MAX;
+}
+
 /* udp_conn_crypt.c. Draw the keys, if this end encrypts; once. `ciphers` are
  * what the peer offers, or took.
  * @return UCS_OK; UCS_ERR_UNSUPPORTED: not what we can; no memory. */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "uct/udp/udp_conn.h"
+
 enum {
     /* Unanswered for so long, so often: guesses. A processor that is shared
      * may be away for some tens of milliseconds. */

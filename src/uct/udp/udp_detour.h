@@ -21,7 +21,23 @@
 #ifndef UCT_UDP_DETOUR_H_
 #define UCT_UDP_DETOUR_H_
 
-#include "uct/udp/udp_conn.h"
+#include "ucs/socket.h"
+
+struct udp_conn;
+struct udp_env;
+
+/* What a connection knows of it.
+ * by        who sends on the other way; NULL: there is none
+ * address   of the peer there
+ * since_ns  nothing is acknowledged since then
+ * turned_ns when it was taken or left last
+ * look_ns   when to ask the own way again */
+struct udp_detour {
+    struct udp_env     *by;
+    struct ucs_sockaddr address;
+    bool                is_taken;
+    uint64_t            since_ns, turned_ns, look_ns;
+};
 
 /* There is another way: by the sockets of `by`, to that address of the peer's
  * priority channel. The first one that is known stays. */
@@ -52,19 +68,7 @@ void udp_detour_silent(struct udp_conn *conn);
 /* A packet came, by env->came_by. */
 void udp_detour_heard(struct udp_conn *conn, unsigned kind);
 
-/* Does it concern a detour? */
-UCS_INLINE bool udp_detour_is_of_interest(const struct udp_conn *conn)
-{
-    return conn->detour.is_taken || (conn->env->came_by != NULL);
-}
-
 /* Is it time to ask the own way? Then ask. */
 void udp_detour_step(struct udp_conn *conn);
-
-/* When to call step; UINT64_MAX: never. */
-UCS_INLINE uint64_t udp_detour_deadline_ns(const struct udp_conn *conn)
-{
-    return conn->detour.is_taken ? conn->detour.look_ns : UINT64_MAX;
-}
 
 #endif

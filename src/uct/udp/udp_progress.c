@@ -439,7 +439,8 @@ ucs_status_t udp_arm(struct uct_iface *base)
     (void)udp_env_settle(&iface->env);
     status =
         progress_has_work(iface) ? UCS_ERR_BUSY : udp_iface_set_alarm(iface);
-    iface->is_armed = (status == UCS_OK);
+    iface->is_armed       = (status == UCS_OK);
+    iface->waits_since_ns = iface->env.now_ns;
     udp_leave(iface);
     return status;
 }
