@@ -18,7 +18,7 @@
 
 enum {
     PROGRESS_SKIP_COUNT = 16,  /* polls in which one socket is asked */
-    PROGRESS_SKIP_BULK  = 4,   /* the same while bulk comes */
+    PROGRESS_SKIP_BULK  = 4,   /* the same while bulk comes; and packets */
     PROGRESS_BULK_COUNT = 256, /* polls after the last packet of bulk */
 };
 
@@ -215,7 +215,9 @@ static unsigned progress_sockets(struct udp_iface *iface)
     if (is_due || !ucs_list_is_empty(&iface->all)) {
         count = progress_channel(iface, first);
     }
-    if (is_due || (is_bulk && (count == 0))) {
+    /* Who has taken much has time for the other one. */
+    if (is_due ||
+        (is_bulk && ((count == 0) || (count >= PROGRESS_SKIP_BULK)))) {
         iface->skip_count = 0;
         count += progress_channel(iface, is_bulk ? UDP_PRIORITY : UDP_DATA);
     }
