@@ -159,6 +159,9 @@ else
         kinds "$work/sealed.pcap" 'cw.encrypted && cw.counter' 0 &&
         ! kinds "$work/sealed.pcap" 'cw.kind < 13 && !cw.counter' 0; then
         clean "$work/sealed.pcap" "an encrypted run: shown as such"
+    elif ! grep -q '^0 packets dropped by kernel' "$work/dump"; then
+        # Without the ACCEPT nobody can know.
+        skip "an encrypted run" "the capture has holes on this busy machine"
     else
         notok "an encrypted run"
     fi
