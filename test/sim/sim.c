@@ -3,6 +3,7 @@
  *
  *   sim --seeds 10000          seeds 1 to 10000, on all processors
  *   sim --seed 4711 --trace    one again, with all that happens
+ *   sim --seed 4711 --packets  and every packet
  *
  * A seed decides everything: the same seed gives the same run, to the packet.
  * Exit status: 0 all went well; 1 a seed failed, its line says how to replay
@@ -23,9 +24,9 @@
 enum { SIM_SEED_SECONDS_MAX = 60, SIM_JOBS_MAX = 64 };
 
 struct sim_options {
-    uint64_t first, count;
-    unsigned jobs;
-    bool     is_traced;
+    uint64_t       first, count;
+    unsigned       jobs;
+    enum sim_trace trace;
 };
 
 static volatile uint64_t *sim_current_seed; /* of this process, shared */
@@ -39,17 +40,17 @@ static void sim_too_long(int signal_number)
     abort();
 }
 
-static bool sim_run_seed(uint64_t seed, bool is_traced)
+static bool sim_run_seed(uint64_t seed, enum sim_trace trace)
 {
     struct sim_plan plan;
     bool            is_well;
 
     sim_plan_make(&plan, seed);
-    if (is_traced) {
+    if (trace != SIM_TRACE_NONE) {
         sim_plan_print(&plan);
     }
     alarm(SIM_SEED_SECONDS_MAX);
-    is_well = sim_load_run(&plan, is_traced);
+    is_well = sim_load_run(&plan, trace);
     alarm(0);
     if (!is_well) {
         sim_plan_print(&plan);
@@ -63,7 +64,7 @@ static void sim_run_share(const struct sim_options *options, unsigned job)
 {
     for (uint64_t i = job; i < options->count; i += options->jobs) {
         sim_current_seed[job] = options->first + i;
-        if (!sim_run_seed(options->first + i, options->is_traced)) {
+        if (!sim_run_seed(options->first + i, options->trace)) {
             _exit(1);
         }
     }
@@ -122,6 +123,7 @@ static void sim_parse(int argc, char **argv, struct sim_options *options)
         {"seed", required_argument, NULL, 's'},
         {"jobs", required_argument, NULL, 'j'},
         {"trace", no_argument, NULL, 't'},
+        {"packets", no_argument, NULL, 'p'},
         {0},
     };
     int option;
@@ -142,11 +144,15 @@ static void sim_parse(int argc, char **argv, struct sim_options *options)
             options->jobs = (unsigned)sim_number(optarg);
             break;
         case 't':
-            options->is_traced = true;
+            options->trace = SIM_TRACE_EVENTS;
+            break;
+        case 'p':
+            options->trace = SIM_TRACE_PACKETS;
             break;
         default:
             fprintf(stderr, "usage: sim [--first SEED] [--seeds COUNT] "
-                            "[--seed SEED] [--jobs COUNT] [--trace]\n");
+                            "[--seed SEED] [--jobs COUNT] [--trace] "
+                            "[--packets]\n");
             exit(2);
         }
     }

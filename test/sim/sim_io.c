@@ -11,6 +11,7 @@
 #include "sim_world.h"
 #include "ucs/fd.h"
 #include "uct/udp/udp_io.h"
+#include "uct/udp/udp_wire.h"
 
 enum {
     IO_LENT_MAX     = 64, /* packets handed out until the next receive */
@@ -171,6 +172,34 @@ static size_t io_length(const struct udp_out *out)
     return length;
 }
 
+/* A line of the trace for a packet that is sent. */
+static void io_trace(const struct udp_io *io, const struct udp_out *out,
+                     const uint8_t *bytes, size_t length)
+{
+    static const char *const kinds[UDP_KIND_COUNT] = {
+        [UDP_KIND_AM] = "AM",         [UDP_KIND_CHUNK] = "CHUNK",
+        [UDP_KIND_PUT] = "PUT",       [UDP_KIND_GET] = "GET",
+        [UDP_KIND_DATA] = "DATA",     [UDP_KIND_ATOMIC] = "ATOMIC",
+        [UDP_KIND_RESULT] = "RESULT", [UDP_KIND_FIN] = "FIN",
+        [UDP_KIND_ACK] = "ACK",       [UDP_KIND_PING] = "PING",
+        [UDP_KIND_PONG] = "PONG",     [UDP_KIND_PIECE] = "PIECE",
+        [UDP_KIND_RESET] = "RESET",   [UDP_KIND_HELLO] = "HELLO",
+        [UDP_KIND_COOKIE] = "COOKIE", [UDP_KIND_CONNECT] = "CONNECT",
+        [UDP_KIND_ACCEPT] = "ACCEPT",
+    };
+    struct udp_head head;
+
+    if (!udp_wire_get_head(bytes, length, &head)) {
+        sim_trace("%u -> %d: %zu bytes", io->host->index, sim_net_host(out->to),
+                  length);
+        return;
+    }
+    sim_trace("%u -> %d: %s %u.%u, %zu bytes, to %08x, ack %u, window %u",
+              io->host->index, sim_net_host(out->to), kinds[head.kind],
+              head.number, head.attempt, length, head.to, head.ack,
+              head.window);
+}
+
 static ucs_status_t io_send_one(struct udp_io *io, struct udp_out *out)
 {
     struct sim_net    *net     = &io->host->world->net;
@@ -200,6 +229,9 @@ static ucs_status_t io_send_one(struct udp_io *io, struct udp_out *out)
         if (status != UCS_OK) {
             io->is_full = io->is_full || (status == UCS_ERR_WOULD_BLOCK);
             return status;
+        }
+        if (io->host->world->traces_packets) {
+            io_trace(io, out, bytes, count);
         }
         out->sent_bytes += count;
     } while (out->sent_bytes < length);

@@ -398,14 +398,17 @@ static void load_cancel(struct sim_load *load, unsigned host)
     }
 }
 
-static void load_setup(struct sim_load *load, const struct sim_plan *plan)
+static void load_setup(struct sim_load *load, const struct sim_plan *plan,
+                       enum sim_trace trace)
 {
     unsigned count = plan->host_count;
 
     sim_world_init(&load->world, count, plan->seed);
-    load->plan               = plan;
-    load->world.wake_late_ns = plan->wake_late_ns;
-    load->world.net.weather  = plan->weather;
+    load->world.is_traced      = trace >= SIM_TRACE_EVENTS;
+    load->world.traces_packets = trace >= SIM_TRACE_PACKETS;
+    load->plan                 = plan;
+    load->world.wake_late_ns   = plan->wake_late_ns;
+    load->world.net.weather    = plan->weather;
     load->ends  = calloc((size_t)count * count, sizeof(*load->ends));
     load->hosts = calloc(count, sizeof(*load->hosts));
     for (unsigned i = 0; i < count; ++i) {
@@ -462,14 +465,12 @@ static void load_cleanup(struct sim_load *load)
     sim_world_cleanup(&load->world);
 }
 
-bool sim_load_run(const struct sim_plan *plan, bool is_traced)
+bool sim_load_run(const struct sim_plan *plan, enum sim_trace trace)
 {
     struct sim_load load = {.flow_count = 0};
     bool            is_well;
 
-    load.world.is_traced = is_traced;
-    load_setup(&load, plan);
-    load.world.is_traced = is_traced;
+    load_setup(&load, plan, trace);
     load_run_until(&load, load_is_over, "the flows");
     if (!load.world.has_failed) {
         load_close(&load);

@@ -47,6 +47,7 @@ struct sim_world {
     struct sim_random secrets;      /* what the library draws */
     uint64_t          wake_late_ns; /* a wake-up is late by up to this */
     bool              is_traced;
+    bool              traces_packets;
     bool              has_failed;
     uint64_t          seed;
 };

@@ -28,6 +28,10 @@ enum {
 #define RATE_PROBE_NS    (200 * 1000000ull)
 /* So much beyond the model: acks come in heaps when the peer is software. */
 #define RATE_EXTRA_BYTES (64 * 1024ull)
+/* Where those alone fill a queue for longer than this, fewer: a slow path is
+ * shared, and everybody's extra bytes wait in the same queue. A process that
+ * is not scheduled now and then makes a queue of some ms, too. */
+#define RATE_QUEUE_NS (10 * 1000000ull)
 /* No pacing beyond 10 GB/s, and none below so many bytes on the way. */
 #define RATE_PACE_MAX_BPS 10000000000ull
 
@@ -61,6 +65,9 @@ static void rate_take_rtt(struct udp_cc_rate         *rate,
     if (sample->rtt_ns == 0) {
         return;
     }
+    rate->smooth_rtt_ns = (rate->smooth_rtt_ns == 0)
+                              ? sample->rtt_ns
+                              : (7 * rate->smooth_rtt_ns + sample->rtt_ns) / 8;
     if (sample->rtt_ns <= rate->min_rtt_ns) {
         rate->min_rtt_ns    = sample->rtt_ns;
         rate->min_rtt_at_ns = sample->now_ns;
@@ -161,6 +168,17 @@ static unsigned rate_pace_percent(const struct udp_cc_rate *rate)
     return rate_phase_percent[rate->phase];
 }
 
+static uint64_t rate_extra_bytes(const struct udp_cc_rate *rate)
+{
+    uint64_t queue_ns = (rate->smooth_rtt_ns > rate->min_rtt_ns)
+                            ? rate->smooth_rtt_ns - rate->min_rtt_ns
+                            : 0;
+
+    return (queue_ns <= RATE_QUEUE_NS)
+               ? RATE_EXTRA_BYTES
+               : RATE_EXTRA_BYTES * RATE_QUEUE_NS / queue_ns;
+}
+
 /* Draw the conclusions. */
 static void rate_set(struct udp_cc *cc)
 {
@@ -177,7 +195,7 @@ static void rate_set(struct udp_cc *cc)
         cc->window_bytes = ucs_max(minimum, path / 2);
     } else {
         cc->window_bytes =
-            ucs_max(minimum, path * percent / 100 + RATE_EXTRA_BYTES);
+            ucs_max(minimum, path * percent / 100 + rate_extra_bytes(rate));
     }
     cc->pace_Bps = rate->rate_max_Bps * rate_pace_percent(rate) / 100;
     if (cc->pace_Bps > RATE_PACE_MAX_BPS) {
@@ -211,8 +229,10 @@ static void rate_lost(struct udp_cc *cc, uint64_t lost_bytes, uint64_t now_ns)
 static void rate_timed_out(struct udp_cc *cc, uint64_t now_ns)
 {
     (void)now_ns;
+    /* The second in vain: one at a time. */
+    cc->window_bytes = (cc->of.rate.is_cautious ? 1 : RATE_SEGMENTS_MIN) *
+                       (uint64_t)cc->segment_bytes;
     cc->of.rate.is_cautious = true;
-    cc->window_bytes        = (uint64_t)RATE_SEGMENTS_MIN * cc->segment_bytes;
 }
 
 const struct udp_cc_ops udp_cc_rate_ops = {

@@ -89,7 +89,8 @@ struct udp_env_ops {
 /* now_ns          of this step; set by the owner before each call
  * small, large    struct udp_segment with room for UDP_SMALL_BYTES, or for a
  *                 whole packet; held_* likewise
- * rings           void *[UDP_WINDOW_COUNT], all NULL, for both directions
+ * rings, short_*  void *[UDP_WINDOW_COUNT], [UDP_RING_COUNT], all NULL, for
+ *                 both directions
  * hotel           a room for each segment on its way
  * window          what connections tell their senders
  * busy            connections with something to send, served in turn
@@ -101,7 +102,7 @@ struct udp_env {
     uint64_t                  now_ns;
     uint64_t                  bound_ns;
     uint64_t                  incarnation;
-    struct ucs_mpool          small, large, fragments, rings;
+    struct ucs_mpool          small, large, fragments, rings, short_rings;
     struct ucs_mpool          held_small, held_large, reassemblies;
     struct ucs_hotel          hotel;
     struct ucs_timer_queue    timers;
@@ -152,6 +153,10 @@ struct udp_held *udp_env_hold(struct udp_env *env, size_t length);
 
 /* Give it back, and its reassembly. */
 void udp_env_unhold(struct udp_held *held);
+
+/* A ring of UDP_RING_COUNT or UDP_WINDOW_COUNT pointers, all NULL. Whoever puts
+ * it back has cleared it. @return NULL: no memory. */
+void **udp_env_ring(struct udp_env *env, unsigned count);
 
 /* A segment with room for that many bytes of packet. @return NULL. */
 struct udp_segment *udp_env_segment(struct udp_env *env, size_t packet_bytes);
