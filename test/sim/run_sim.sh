@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# test/sim/run_sim.sh - seeds of the simulator: a few hundred, TEST_LONG=1 (a
-# campaign) ten thousand. A seed that fails says how to replay it.
+# test/sim/run_sim.sh - seeds of the simulator: a few hundred; in a
+# campaign (TEST_TIER=campaign, TEST_LONG=1) ten thousand. A seed that fails says how to replay it.
 set -u
 sim=test/sim/sim
 [ -x "$sim" ] || { echo "skip sim.seeds: built without udp"; exit 77; }
 seeds=500
-[ "${TEST_LONG:-0}" = 1 ] && seeds=10000
+if [ "${TEST_TIER:-}" = campaign ] || [ "${TEST_LONG:-0}" = 1 ]; then
+    seeds=10000
+fi
 if out=$(UCX_LOG_LEVEL=fatal "$sim" --seeds "$seeds" 2>&1); then
     echo "ok    sim.seeds: $out"
     echo "1 passed, 0 failed, 0 skipped"

@@ -29,7 +29,13 @@ struct sim_options {
     enum sim_trace trace;
 };
 
-static volatile uint64_t *sim_current_seed; /* of this process, shared */
+/* What the processes share: the seed that each runs; one has failed. */
+struct sim_shared {
+    volatile uint64_t seeds[SIM_JOBS_MAX];
+    volatile bool     has_failed;
+};
+
+static struct sim_shared *sim_shared;
 
 static void sim_too_long(int signal_number)
 {
@@ -59,12 +65,17 @@ static bool sim_run_seed(uint64_t seed, enum sim_trace trace)
     return is_well;
 }
 
-/* The seeds of one process: every jobs-th. Ends at the first that fails. */
+/* The seeds of one process: every jobs-th. Ends at the first that fails,
+ * anywhere. */
 static void sim_run_share(const struct sim_options *options, unsigned job)
 {
     for (uint64_t i = job; i < options->count; i += options->jobs) {
-        sim_current_seed[job] = options->first + i;
+        if (sim_shared->has_failed) {
+            break;
+        }
+        sim_shared->seeds[job] = options->first + i;
         if (!sim_run_seed(options->first + i, options->trace)) {
+            sim_shared->has_failed = true;
             _exit(1);
         }
     }
@@ -92,10 +103,11 @@ static bool sim_run_all(const struct sim_options *options)
             fprintf(stderr,
                     "sim: seed %" PRIu64 " failed%s; again: --seed %" PRIu64
                     " --trace\n",
-                    sim_current_seed[job],
+                    sim_shared->seeds[job],
                     WIFSIGNALED(status) ? " (crash)" : "",
-                    sim_current_seed[job]);
-            is_well = false;
+                    sim_shared->seeds[job]);
+            sim_shared->has_failed = true; /* a crash says it here */
+            is_well                = false;
         }
     }
     return is_well;
@@ -172,10 +184,9 @@ int main(int argc, char **argv)
     };
 
     sim_parse(argc, argv, &options);
-    sim_current_seed =
-        mmap(NULL, SIM_JOBS_MAX * sizeof(uint64_t), PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (sim_current_seed == MAP_FAILED) {
+    sim_shared = mmap(NULL, sizeof(*sim_shared), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (sim_shared == MAP_FAILED) {
         perror("sim: mmap");
         return 1;
     }

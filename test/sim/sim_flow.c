@@ -74,6 +74,7 @@ static struct load_op *op_new(struct load_flow *flow, unsigned number,
 void sim_op_free(struct load_op *op)
 {
     ucs_list_remove(&op->link);
+    memset(op->buffer, 0xdd, op->length); /* it is the application's again */
     free(op->buffer);
     free(op);
 }

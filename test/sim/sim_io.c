@@ -200,6 +200,20 @@ static void io_trace(const struct udp_io *io, const struct udp_out *out,
               head.window);
 }
 
+/* In fair weather who sends a segment again is too impatient, or was not told
+ * in time that it came. */
+static void io_check_fair(const struct udp_io *io, const struct udp_out *out,
+                          const uint8_t *bytes, size_t length)
+{
+    struct udp_head head;
+
+    if (udp_wire_get_head(bytes, length, &head) &&
+        udp_kind_is_numbered(head.kind) && (head.attempt > 0)) {
+        sim_fail("%u -> %d: segment %u is sent again, and nothing was lost",
+                 io->host->index, sim_net_host(out->to), head.number);
+    }
+}
+
 static ucs_status_t io_send_one(struct udp_io *io, struct udp_out *out)
 {
     struct sim_net    *net     = &io->host->world->net;
@@ -232,6 +246,9 @@ static ucs_status_t io_send_one(struct udp_io *io, struct udp_out *out)
         }
         if (io->host->world->traces_packets) {
             io_trace(io, out, bytes, count);
+        }
+        if (io->host->world->is_fair) {
+            io_check_fair(io, out, bytes, count);
         }
         out->sent_bytes += count;
     } while (out->sent_bytes < length);

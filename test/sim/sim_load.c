@@ -408,6 +408,8 @@ static void load_setup(struct sim_load *load, const struct sim_plan *plan,
     load->world.traces_packets = trace >= SIM_TRACE_PACKETS;
     load->plan                 = plan;
     load->world.wake_late_ns   = plan->wake_late_ns;
+    load->world.poll_count     = plan->poll_count;
+    load->world.is_fair        = plan->is_fair;
     load->world.net.weather    = plan->weather;
     load->ends  = calloc((size_t)count * count, sizeof(*load->ends));
     load->hosts = calloc(count, sizeof(*load->hosts));

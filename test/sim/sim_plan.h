@@ -4,7 +4,8 @@
  *
  * A plan is mild if nothing in it may make an endpoint fail: at most 10 % of
  * packets are lost, nobody dies, and no cut or stop lasts as long as the bound
- * after which a silent peer is dead. */
+ * after which a silent peer is dead. It is fair if nothing at all goes wrong:
+ * then nothing may be sent twice. */
 #ifndef SIM_PLAN_H_
 #define SIM_PLAN_H_
 
@@ -33,16 +34,17 @@ enum { SIM_FAULT_COUNT_MAX = 8 };
  * message_count of each flow; there is one between each pair of hosts, each
  *               way
  * bytes_max     of a message
+ * poll_count    a process polls so often in vain before it sleeps
  * window        messages of a flow that are on their way at a time */
 struct sim_plan {
     uint64_t           seed;
-    bool               is_mild;
+    bool               is_mild, is_fair;
     unsigned           host_count;
     struct sim_weather weather;
     uint64_t           wake_late_ns;
     uint64_t           bound_ns;
     bool               same_ports;
-    unsigned           message_count, window;
+    unsigned           message_count, window, poll_count;
     size_t             bytes_max;
     struct sim_cut     cuts[SIM_NET_CUT_COUNT_MAX];
     unsigned           cut_count;

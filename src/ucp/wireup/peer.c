@@ -297,6 +297,25 @@ static bool announce_of_rail(struct ucp_worker *worker,
            (source->user != NULL) && ucp_peer_rail_used(source->user, bytes);
 }
 
+/* A peer that gave us up while we did not run (stopped, cut off) may come back
+ * before we know: its end of the old connection is gone, ours ends within its
+ * bound and fails the endpoint. Until then the old source keeps its place: who
+ * repeats an announcement must not be able to end what works. */
+static void announce_refuse(struct ucp_worker *worker, const struct ucp_ep *ep,
+                            size_t length)
+{
+    ++worker->bad_ids;
+    if (ep != NULL) {
+        ucs_diag("worker '%s' announces its endpoint %u once more: not heard, "
+                 "what it said before has not ended here",
+                 ep->peer->view.name, ep->index);
+        return;
+    }
+    ucs_error_limited("an announcement of %zu bytes is refused: damaged, "
+                      "repeated, or without memory; its sender is not heard",
+                      length);
+}
+
 static ucs_status_t announce_receive(void *arg, struct uct_source *source,
                                      void *data, size_t length, unsigned flags)
 {
@@ -319,11 +338,7 @@ static ucs_status_t announce_receive(void *arg, struct uct_source *source,
         ep = announce_find_ep(worker, peer, ucs_get_le32(bytes));
     }
     if ((ep == NULL) || (ep->source != NULL)) {
-        ++worker->bad_ids;
-        ucs_error_limited("an announcement of %zu bytes is refused: damaged, "
-                          "repeated, or without memory; its sender is not "
-                          "heard",
-                          length);
+        announce_refuse(worker, ep, length);
         return UCS_OK;
     }
     ep->source   = source;
