@@ -4,6 +4,8 @@
  *   sim --seeds 10000          seeds 1 to 10000, on all processors
  *   sim --seed 4711 --trace    one again, with all that happens
  *   sim --seed 4711 --packets  and every packet
+ *   sim --hosts 1000           so many hosts, all to all
+ *   sim --star 10000           so many hosts, all with one
  *
  * A seed decides everything: the same seed gives the same run, to the packet.
  * Exit status: 0 all went well; 1 a seed failed, its line says how to replay
@@ -25,7 +27,8 @@ enum { SIM_SEED_SECONDS_MAX = 60, SIM_JOBS_MAX = 64 };
 
 struct sim_options {
     uint64_t       first, count;
-    unsigned       jobs;
+    unsigned       jobs, host_count;
+    bool           is_star;
     enum sim_trace trace;
 };
 
@@ -46,16 +49,21 @@ static void sim_too_long(int signal_number)
     abort();
 }
 
-static bool sim_run_seed(uint64_t seed, enum sim_trace trace)
+static bool sim_run_seed(uint64_t seed, const struct sim_options *options)
 {
+    enum sim_trace  trace = options->trace;
     struct sim_plan plan;
     bool            is_well;
 
-    sim_plan_make(&plan, seed);
+    if (options->host_count > 0) {
+        sim_plan_make_crowd(&plan, seed, options->host_count, options->is_star);
+    } else {
+        sim_plan_make(&plan, seed);
+    }
     if (trace != SIM_TRACE_NONE) {
         sim_plan_print(&plan);
     }
-    alarm(SIM_SEED_SECONDS_MAX);
+    alarm((options->host_count > 0) ? 0 : SIM_SEED_SECONDS_MAX);
     is_well = sim_load_run(&plan, trace);
     alarm(0);
     if (!is_well) {
@@ -74,7 +82,7 @@ static void sim_run_share(const struct sim_options *options, unsigned job)
             break;
         }
         sim_shared->seeds[job] = options->first + i;
-        if (!sim_run_seed(options->first + i, options->trace)) {
+        if (!sim_run_seed(options->first + i, options)) {
             sim_shared->has_failed = true;
             _exit(1);
         }
@@ -134,6 +142,8 @@ static void sim_parse(int argc, char **argv, struct sim_options *options)
         {"first", required_argument, NULL, 'f'},
         {"seed", required_argument, NULL, 's'},
         {"jobs", required_argument, NULL, 'j'},
+        {"hosts", required_argument, NULL, 'h'},
+        {"star", required_argument, NULL, 'r'},
         {"trace", no_argument, NULL, 't'},
         {"packets", no_argument, NULL, 'p'},
         {0},
@@ -155,6 +165,12 @@ static void sim_parse(int argc, char **argv, struct sim_options *options)
         case 'j':
             options->jobs = (unsigned)sim_number(optarg);
             break;
+        case 'h':
+        case 'r':
+            options->host_count = (unsigned)sim_number(optarg);
+            options->is_star    = option == 'r';
+            options->count      = 1;
+            break;
         case 't':
             options->trace = SIM_TRACE_EVENTS;
             break;
@@ -164,7 +180,7 @@ static void sim_parse(int argc, char **argv, struct sim_options *options)
         default:
             fprintf(stderr, "usage: sim [--first SEED] [--seeds COUNT] "
                             "[--seed SEED] [--jobs COUNT] [--trace] "
-                            "[--packets]\n");
+                            "[--packets] [--hosts COUNT] [--star COUNT]\n");
             exit(2);
         }
     }

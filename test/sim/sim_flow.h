@@ -60,7 +60,8 @@ struct sim_load {
     struct load_flow     **flows;
     unsigned               flow_count, over_count; /* the first are over */
     struct load_host      *hosts;
-    struct load_end       *ends; /* [host_count * host_count] */
+    struct load_end       *ends; /* [end_count] */
+    unsigned               end_count;
     struct ucs_list        ops;
     struct load_fault      faults[SIM_FAULT_COUNT_MAX];
     struct load_fault      verdicts[SIM_FAULT_COUNT_MAX];
@@ -70,7 +71,14 @@ struct sim_load {
 static inline struct load_end *load_end(struct sim_load *load, unsigned host,
                                         unsigned peer)
 {
-    return &load->ends[host * load->plan->host_count + peer];
+    unsigned count = load->plan->host_count;
+
+    if (load->plan->is_star) { /* host 0's; theirs; those of neighbours */
+        return &load->ends[(host == 0)   ? peer
+                           : (peer == 0) ? count + host
+                                         : 2 * count + host];
+    }
+    return &load->ends[host * count + peer];
 }
 
 /* Something changed: let its host look whether it can go on. */

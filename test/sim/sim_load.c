@@ -3,21 +3,24 @@
 #include "sim_load.h"
 
 #include "sim_flow.h"
+#include "sim_judge.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ucs/clock.h"
 
 enum {
-    LOAD_POSTED_MAX = 4,   /* receives of a flow that wait at a time */
-    LOAD_LIMIT_S    = 600, /* virtual: longer is a hang */
-    LOAD_IDLE_TRIPS = 10,
-    LOAD_TICK_MS    = 1, /* of timers: a trip counts as so much at least */
+    LOAD_POSTED_MAX     = 4,   /* receives of a flow that wait at a time */
+    LOAD_LIMIT_S        = 600, /* virtual: longer is a hang */
+    LOAD_IDLE_BYTES_MAX = 4096,
 };
 
 /* Beyond the bound, for the last look. */
 #define LOAD_SLACK_NS (UINT64_C(1500) * UCS_NS_PER_MS)
+
+#define LOAD_REST_NS (UINT64_C(200) * UCS_NS_PER_MS)
 
 /* ---- Hosts ---- */
 
@@ -133,13 +136,18 @@ static void load_add_flow(struct sim_load *load, unsigned from, unsigned to)
 static void load_start_host(struct sim_load *load, unsigned index)
 {
     static const char *const settings[] = {"TLS", "udp", NULL};
-    struct sim_host         *host       = &load->world.hosts[index];
+    static const char *const small[] = {"TLS", "udp", "UDP_SEGMENT_COUNT", "64",
+                                        NULL};
+    struct sim_host         *host    = &load->world.hosts[index];
+    bool                     is_small;
 
     host->step = host_step;
     if (load->plan->same_ports) {
         host->first_port = 7000;
     }
-    sim_host_start(host, settings);
+    is_small = (load->plan->segment_count != 0) &&
+               (!load->plan->is_star || (index != 0));
+    sim_host_start(host, is_small ? small : settings);
 }
 
 /* Give up what an end still has, at once. */
@@ -197,28 +205,6 @@ static void load_restart(struct sim_load *load, unsigned host)
     }
 }
 
-/* Is everything of that flow decided? */
-static bool flow_is_over(const struct load_flow *flow)
-{
-    struct sim_load       *load = flow->load;
-    const struct sim_host *from = &load->world.hosts[flow->from];
-    const struct sim_host *to   = &load->world.hosts[flow->to];
-    const struct load_end *end  = load_end(load, flow->from, flow->to);
-
-    if ((flow->sent == flow->count) && (flow->received == flow->count)) {
-        return true;
-    }
-    if (!from->is_up || (from->life != flow->from_life)) {
-        return true; /* nobody is there to be told */
-    }
-    if (!to->is_up || (to->life != flow->to_life)) {
-        return (end->status != UCS_OK) || (flow->status != UCS_OK) ||
-               (flow->sent == flow->count) || (to->life != flow->to_life);
-    }
-    return (end->status != UCS_OK) ||
-           (load_end(load, flow->to, flow->from)->status != UCS_OK);
-}
-
 /* So long after a host died, whoever sends to it knows. */
 static void load_verdict(struct sim_event *event)
 {
@@ -228,7 +214,7 @@ static void load_verdict(struct sim_event *event)
     for (unsigned i = 0; i < load->flow_count; ++i) {
         if ((load->flows[i]->to == item->fault->host) &&
             (load->flows[i]->to_life == item->life) &&
-            !flow_is_over(load->flows[i])) {
+            !sim_judge_flow_is_over(load->flows[i])) {
             sim_fail("host %u died, and host %u still does not know",
                      item->fault->host, load->flows[i]->from);
         }
@@ -269,53 +255,6 @@ static void load_fault(struct sim_event *event)
     }
 }
 
-/* ---- The judge ---- */
-
-static bool load_is_over(struct sim_load *load)
-{
-    while ((load->over_count < load->flow_count) &&
-           flow_is_over(load->flows[load->over_count])) {
-        ++load->over_count;
-    }
-    return load->over_count == load->flow_count;
-}
-
-/* No packet for long although somebody waits for one: a timer idles the
- * link. Only where the plan itself keeps nobody waiting. */
-static void load_check_idle(const struct sim_load *load)
-{
-    const struct sim_net     *net     = &load->world.net;
-    const struct sim_weather *weather = &net->weather;
-    uint64_t trip_ns = 2 * (weather->delay_ns + weather->jitter_ns +
-                            weather->reorder_ns + load->plan->wake_late_ns);
-
-    if (weather->rate_Bps != 0) { /* a full queue is part of the trip */
-        trip_ns += weather->queue_bytes * UCS_NS_PER_S / weather->rate_Bps;
-    }
-    trip_ns = ucs_max(trip_ns, (uint64_t)LOAD_TICK_MS * UCS_NS_PER_MS);
-    if (load->plan->is_mild && (load->plan->fault_count == 0) &&
-        (load->plan->cut_count == 0) && (net->flying_count == 0) &&
-        (net->now_ns - net->last_packet_ns > LOAD_IDLE_TRIPS * trip_ns)) {
-        sim_fail("no packet for %.3f ms, %.1f round trips, and messages wait",
-                 (double)(net->now_ns - net->last_packet_ns) / UCS_NS_PER_MS,
-                 (double)(net->now_ns - net->last_packet_ns) / (double)trip_ns);
-    }
-}
-
-static void load_say_what_waits(const struct sim_load *load)
-{
-    for (unsigned i = 0; i < load->flow_count; ++i) {
-        const struct load_flow *flow = load->flows[i];
-
-        if (!flow_is_over(flow)) {
-            sim_fail("flow %u -> %u hangs: %u begun, %u sent, %u received "
-                     "of %u",
-                     flow->from, flow->to, flow->send_begun, flow->sent,
-                     flow->received, flow->count);
-        }
-    }
-}
-
 static void load_run_until(struct sim_load *load,
                            bool (*is_over)(struct sim_load *), const char *what)
 {
@@ -323,10 +262,10 @@ static void load_run_until(struct sim_load *load,
         load->world.net.now_ns + (uint64_t)LOAD_LIMIT_S * UCS_NS_PER_S;
 
     while (!load->world.has_failed && !is_over(load)) {
-        load_check_idle(load);
+        sim_judge_check_idle(load);
         if (!sim_net_step(&load->world.net, end_ns)) {
             sim_fail("%s: nothing happens any more", what);
-            load_say_what_waits(load);
+            sim_judge_say_what_waits(load);
         }
     }
 }
@@ -335,9 +274,7 @@ static void load_run_until(struct sim_load *load,
 
 static bool load_is_closed(struct sim_load *load)
 {
-    unsigned count = load->plan->host_count * load->plan->host_count;
-
-    for (unsigned i = 0; i < count; ++i) {
+    for (unsigned i = 0; i < load->end_count; ++i) {
         if ((load->ends[i].closing != NULL) &&
             (ucp_request_check_status(load->ends[i].closing) ==
              UCS_INPROGRESS)) {
@@ -359,7 +296,7 @@ static void load_end_faults(struct sim_load *load)
 
 static void load_close(struct sim_load *load)
 {
-    unsigned            count = load->plan->host_count * load->plan->host_count;
+    unsigned            count = load->end_count;
     ucp_request_param_t param = {.op_attr_mask = 0};
     struct load_end    *end;
 
@@ -398,6 +335,66 @@ static void load_cancel(struct sim_load *load, unsigned host)
     }
 }
 
+/* All pairs; of a crowd those that are neighbours, or that are not. */
+static void load_for_pairs(struct sim_load *load, bool are_neighbours,
+                           void (*call)(struct sim_load *load, unsigned from,
+                                        unsigned to))
+{
+    unsigned count    = load->plan->host_count;
+    bool     is_crowd = load->plan->segment_count != 0;
+
+    for (unsigned from = 0; from < count; ++from) {
+        for (unsigned to = 0; to < count; ++to) {
+            bool is_wanted =
+                (!load->plan->is_star || (from == 0) || (to == 0) ||
+                 are_neighbours) &&
+                (!is_crowd || (((from ^ to) == 1) == are_neighbours));
+
+            if ((from != to) && is_wanted) {
+                call(load, from, to);
+            }
+        }
+    }
+}
+
+static void load_rest(struct sim_load *load)
+{
+    uint64_t end_ns = load->world.net.now_ns + LOAD_REST_NS;
+
+    while (sim_net_step(&load->world.net, end_ns)) {
+    }
+    load->world.net.last_packet_ns = load->world.net.now_ns;
+}
+
+/* Neighbours have met, so all have what a worker has once. Now all meet: what
+ * does an endpoint cost that does nothing any more? The simulator's own memory
+ * is not counted. */
+static void load_run_crowd(struct sim_load *load)
+{
+    unsigned first = load->flow_count;
+    size_t   before, bytes, pools, most;
+
+    load_rest(load);
+    load_for_pairs(load, false, load_add_flow);
+    pools  = sim_stall_pool_bytes(&most);
+    before = mallinfo2().uordblks;
+    load_for_pairs(load, false, load_connect);
+    for (unsigned i = 0; i < load->plan->host_count; ++i) {
+        sim_host_wake(&load->world.hosts[i], load->world.net.now_ns);
+    }
+    load_run_until(load, sim_judge_is_over, "the crowd");
+    load_rest(load);
+    bytes = (mallinfo2().uordblks - before) / (load->flow_count - first);
+    pools = (sim_stall_pool_bytes(&most) - pools) / (load->flow_count - first);
+    printf("sim: %u hosts, %u endpoints: %zu bytes for an idle one, %zu of "
+           "them in pools; %llu packets\n",
+           load->plan->host_count, load->flow_count, bytes, pools,
+           (unsigned long long)load->world.net.sent_count);
+    if (bytes > LOAD_IDLE_BYTES_MAX) {
+        sim_fail("an idle endpoint costs %zu bytes", bytes);
+    }
+}
+
 static void load_setup(struct sim_load *load, const struct sim_plan *plan,
                        enum sim_trace trace)
 {
@@ -411,8 +408,9 @@ static void load_setup(struct sim_load *load, const struct sim_plan *plan,
     load->world.poll_count     = plan->poll_count;
     load->world.is_fair        = plan->is_fair;
     load->world.net.weather    = plan->weather;
-    load->ends  = calloc((size_t)count * count, sizeof(*load->ends));
-    load->hosts = calloc(count, sizeof(*load->hosts));
+    load->end_count            = plan->is_star ? 3 * count : count * count;
+    load->ends                 = calloc(load->end_count, sizeof(*load->ends));
+    load->hosts                = calloc(count, sizeof(*load->hosts));
     for (unsigned i = 0; i < count; ++i) {
         ucs_list_init(&load->hosts[i].sending);
         ucs_list_init(&load->hosts[i].receiving);
@@ -421,12 +419,8 @@ static void load_setup(struct sim_load *load, const struct sim_plan *plan,
     for (unsigned i = 0; i < count; ++i) {
         load_start_host(load, i);
     }
-    for (unsigned i = 0; i < count * count; ++i) {
-        if (i / count != i % count) {
-            load_add_flow(load, i / count, i % count);
-            load_connect(load, i / count, i % count);
-        }
-    }
+    load_for_pairs(load, true, load_add_flow);
+    load_for_pairs(load, true, load_connect);
     load->begin_ns = load->world.net.now_ns;
     for (unsigned i = 0; i < plan->cut_count; ++i) {
         load->world.net.cuts[i] = plan->cuts[i];
@@ -473,7 +467,10 @@ bool sim_load_run(const struct sim_plan *plan, enum sim_trace trace)
     bool            is_well;
 
     load_setup(&load, plan, trace);
-    load_run_until(&load, load_is_over, "the flows");
+    load_run_until(&load, sim_judge_is_over, "the flows");
+    if (!load.world.has_failed && (plan->segment_count != 0)) {
+        load_run_crowd(&load);
+    }
     if (!load.world.has_failed) {
         load_close(&load);
     }

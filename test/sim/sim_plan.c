@@ -161,6 +161,34 @@ void sim_plan_make(struct sim_plan *plan, uint64_t seed)
     }
 }
 
+void sim_plan_make_crowd(struct sim_plan *plan, uint64_t seed,
+                         unsigned host_count, bool is_star)
+{
+    *plan = (struct sim_plan){
+        .seed          = seed,
+        .is_mild       = true,
+        .is_star       = is_star,
+        .host_count    = host_count,
+        .segment_count = 64,
+        .weather       = {.loss_ppm      = 1000,
+                          .duplicate_ppm = 1000,
+                          .reorder_ppm   = 1000,
+                          .delay_ns      = 50 * UCS_NS_PER_US,
+                          .jitter_ns     = 20 * UCS_NS_PER_US,
+                          .reorder_ns    = 200 * UCS_NS_PER_US,
+                          .rate_Bps      = 1250000000,
+                          .queue_bytes   = (size_t)16 << 20,
+                          .receive_bytes = (size_t)4 << 20,
+                          .device_mtu    = 1500,
+                          .path_mtu      = 1500,
+                          .tells_mtu     = true},
+        .bound_ns      = 5ull * UCS_NS_PER_S,
+        .message_count = 2,
+        .window        = 2,
+        .bytes_max     = 64,
+    };
+}
+
 void sim_plan_print(const struct sim_plan *plan)
 {
     static const char *const  kinds[] = {"stop", "compute", "go on",

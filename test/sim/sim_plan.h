@@ -30,6 +30,8 @@ struct sim_fault {
 enum { SIM_FAULT_COUNT_MAX = 8 };
 
 /* bound_ns      a silent peer is dead after it
+ * is_star       all speak with host 0 only
+ * segment_count of an interface of the others; 0: the default
  * same_ports    a process started again has the ports of the one before
  * message_count of each flow; there is one between each pair of hosts, each
  *               way
@@ -38,12 +40,13 @@ enum { SIM_FAULT_COUNT_MAX = 8 };
  * window        messages of a flow that are on their way at a time */
 struct sim_plan {
     uint64_t           seed;
-    bool               is_mild, is_fair;
+    bool               is_mild, is_fair, is_star;
     unsigned           host_count;
     struct sim_weather weather;
     uint64_t           wake_late_ns;
     uint64_t           bound_ns;
     bool               same_ports;
+    unsigned           segment_count;
     unsigned           message_count, window, poll_count;
     size_t             bytes_max;
     struct sim_cut     cuts[SIM_NET_CUT_COUNT_MAX];
@@ -53,6 +56,10 @@ struct sim_plan {
 };
 
 void sim_plan_make(struct sim_plan *plan, uint64_t seed);
+/* Many hosts, each pair with a few messages, or `is_star`; a little goes
+ * wrong. */
+void sim_plan_make_crowd(struct sim_plan *plan, uint64_t seed,
+                         unsigned host_count, bool is_star);
 void sim_plan_print(const struct sim_plan *plan);
 
 /* May an endpoint between these two fail? Only if the plan says so. */

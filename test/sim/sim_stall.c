@@ -45,6 +45,29 @@ void sim_stall_begin(struct sim_host *host)
     }
 }
 
+size_t sim_stall_pool_bytes(size_t *most_p)
+{
+    struct stall_watch *watch;
+    size_t              all = 0;
+
+    *most_p = 0;
+    ucs_list_for_each (watch, &stall_watches, link) {
+        const struct udp_env   *env     = &watch->iface->env;
+        const struct ucs_mpool *pools[] = {
+            &env->small,      &env->large,       &env->fragments,
+            &env->rings,      &env->short_rings, &env->held_small,
+            &env->held_large, &env->reassemblies};
+        size_t bytes = 0;
+
+        for (unsigned i = 0; i < UCS_ARRAY_COUNT(pools); ++i) {
+            bytes += pools[i]->element_count * pools[i]->stride_bytes;
+        }
+        all += bytes;
+        *most_p = ucs_max(*most_p, bytes);
+    }
+    return all;
+}
+
 void udp_stall_watch(struct udp_iface *iface)
 {
     struct stall_watch *watch = calloc(1, sizeof(*watch));

@@ -82,6 +82,9 @@ void sim_host_wake(struct sim_host *host, uint64_t when_ns);
 /* sim_stall.c: it computes now, so somebody else looks after its sockets. */
 void sim_stall_begin(struct sim_host *host);
 
+/* The pools of all interfaces, which only grow. @param most_p  Of one. */
+size_t sim_stall_pool_bytes(size_t *most_p);
+
 /* What went wrong; the seed is lost. */
 void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line of the trace, if it is wanted. */

@@ -13,12 +13,15 @@ static ucs_status_t peer_create(struct ucp_worker *worker, const uint8_t *bytes,
                                 const struct ucp_address_view *view,
                                 struct ucp_peer              **peer_p)
 {
-    struct ucp_peer *peer = calloc(1, sizeof(*peer));
+    size_t view_bytes = offsetof(struct ucp_address_view, entries) +
+                        view->entry_count * sizeof(view->entries[0]);
+    size_t           peer_bytes = offsetof(struct ucp_peer, view) + view_bytes;
+    struct ucp_peer *peer       = calloc(1, peer_bytes);
     ptrdiff_t        shift;
     ucs_status_t     status;
 
     if (peer == NULL) {
-        return ucsi_no_memory("a peer", sizeof(*peer));
+        return ucsi_no_memory("a peer", peer_bytes);
     }
     peer->address = malloc(size_bytes);
     if (peer->address == NULL) {
@@ -26,8 +29,8 @@ static ucs_status_t peer_create(struct ucp_worker *worker, const uint8_t *bytes,
         return ucsi_no_memory("a peer's address", size_bytes);
     }
     memcpy(peer->address, bytes, size_bytes);
-    peer->id   = view->worker_id;
-    peer->view = *view;
+    peer->id = view->worker_id;
+    memcpy(&peer->view, view, view_bytes);
     for (unsigned i = 0; i < view->entry_count; ++i) {
         shift                       = view->entries[i].bytes - bytes;
         peer->view.entries[i].bytes = peer->address + shift;
