@@ -35,6 +35,12 @@ static const struct tool_option perf_option_rows[] = {
      "many MiB, which then are in no cache. Default: always the\n"
      "same two buffers.",
      TOOL_OPTION_COUNT, PERF_FIELD(walk_mib), 1, PERF_WALK_MIB_MAX, NULL},
+    {"pieces", "COUNT",
+     "Every message as an iov of so many pieces. Default: one\n"
+     "block.",
+     TOOL_OPTION_COUNT, PERF_FIELD(piece_count), 1, PERF_PIECES_MAX, NULL},
+    {"gap", "BYTES", "Between two pieces in memory. Default: 0.",
+     TOOL_OPTION_COUNT, PERF_FIELD(gap_bytes), 0, PERF_GAP_MAX, NULL},
     {"verify", NULL,
      "Check every byte of messages of every row before it is\n"
      "measured, and the buffers afterwards; see --seed.",
@@ -105,6 +111,11 @@ static bool perf_check(const struct perf_options *options)
         tool_error("--csv and --json exclude one another");
     } else if ((options->walk_mib > 0) && options->verify) {
         tool_error("--walk and --verify exclude one another");
+    } else if ((options->piece_count > 0) &&
+               (options->verify || (options->walk_mib > 0))) {
+        tool_error("--pieces excludes --verify and --walk");
+    } else if ((options->gap_bytes > 0) && (options->piece_count == 0)) {
+        tool_error("--gap is between pieces: it needs --pieces");
     } else if (options->limits && remote) {
         tool_error("--limits needs both processes on this host, started by "
                    "this command; it excludes --listen and --connect");

@@ -25,6 +25,8 @@ enum perf_limit {
     PERF_REPEAT_MAX      = 1000,
     PERF_PROCS_MAX       = 256,
     PERF_WALK_MIB_MAX    = 1024,
+    PERF_PIECES_MAX      = 1024,
+    PERF_GAP_MAX         = 65536,
     PERF_VERIFY_MESSAGES = 2000,     /* per row, if they are small */
     PERF_VERIFY_BYTES    = 32 << 20, /* per row and direction; at 2 GB/s
                                         below 0.1 s */
@@ -69,9 +71,11 @@ struct perf_options {
     struct perf_cpus  cpus;
     uint64_t          window;
     uint64_t          repeat;
-    uint64_t          iterations; /* 0: as many as fit in row_seconds */
-    uint64_t          walk_mib;   /* 0: always the same two buffers */
-    uint64_t          seed;       /* 0: pick one */
+    uint64_t          iterations;  /* 0: as many as fit in row_seconds */
+    uint64_t          walk_mib;    /* 0: always the same two buffers */
+    uint64_t          piece_count; /* 0: a message is one block */
+    uint64_t          gap_bytes;   /* between pieces */
+    uint64_t          seed;        /* 0: pick one */
     uint64_t          procs;
     double            row_seconds;
     double            timeout_seconds;
@@ -112,7 +116,11 @@ struct perf_job {
     uint64_t check_buffers; /* with MEASURE: content is checked at the end */
     uint64_t walk_bytes;    /* with MEASURE: each message from and into the
                              * next part of so many bytes; 0: the first */
+    uint64_t piece_count;   /* with MEASURE: of an iov; 0: one block */
+    uint64_t gap_bytes;     /* between pieces in memory */
 };
+
+enum { PERF_JOB_WORDS = sizeof(struct perf_job) / sizeof(uint64_t) };
 
 struct perf_result {
     uint64_t wall_ns;

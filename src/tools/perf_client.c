@@ -29,11 +29,10 @@ static void client_last_words(struct perf_client *client)
 bool perf_client_job(struct perf_client *client, const struct perf_job *job,
                      struct perf_result *mine, struct perf_result *theirs)
 {
-    uint64_t words[9] = {job->kind,       job->test,          job->size_bytes,
-                         job->iterations, job->window,        job->seed,
-                         job->turn,       job->check_buffers, job->walk_bytes};
+    uint64_t words[PERF_JOB_WORDS];
     size_t   size_bytes;
 
+    memcpy(words, job, sizeof(words));
     if (!perf_control_send_words(&client->control, PERF_MESSAGE_RUN, words,
                                  TOOL_ARRAY_COUNT(words)) ||
         !perf_control_expect(&client->control, PERF_MESSAGE_READY, client_bytes,

@@ -21,6 +21,11 @@ bool perf_job_is_valid(const struct perf_node *node, const struct perf_job *job)
         (job->walk_bytes > node->buffer_bytes)) {
         return false;
     }
+    if ((job->piece_count > PERF_PIECES_MAX) ||
+        (job->gap_bytes > PERF_GAP_MAX)) {
+        return false;
+    }
+    needs_bytes += job->piece_count * job->gap_bytes;
     if (job->kind == PERF_JOB_VERIFY) {
         needs_bytes = job->window * (job->size_bytes + PERF_CANARY_BYTES);
     }
@@ -85,6 +90,9 @@ bool perf_job_run(struct perf_node *node, const struct perf_job *job,
     if (check) {
         perf_pattern_fill(job, ~job->turn, first, node->send_buffer);
         memset(node->recv_buffer, 0, job->size_bytes);
+    }
+    if (job->piece_count > 0) {
+        perf_pieces_make(node, job);
     }
     cpu_ns  = tool_cpu_ns();
     wall_ns = tool_clock_ns();

@@ -61,6 +61,28 @@ PERF_INLINE ucs_status_t loop_finish(struct perf_node *node,
     return status;
 }
 
+/* What a call is told of a message that begins at the buffers' beginning. */
+struct perf_message_ends {
+    const uint8_t *out;
+    uint8_t       *in;
+    size_t         count;
+    uint32_t       mask;
+    ucp_datatype_t datatype;
+};
+
+static struct perf_message_ends loop_ends(const struct perf_node *node,
+                                          const struct perf_job  *job)
+{
+    if (job->piece_count > 0) {
+        return (struct perf_message_ends){
+            (const uint8_t *)node->send_pieces, (uint8_t *)node->recv_pieces,
+            job->piece_count, UCP_OP_ATTR_FIELD_DATATYPE, UCP_DATATYPE_IOV};
+    }
+    return (struct perf_message_ends){.out   = node->send_buffer,
+                                      .in    = node->recv_buffer,
+                                      .count = job->size_bytes};
+}
+
 /* Where the next message lies in the buffers: always at the beginning, or one
  * behind the other, each in pages of its own. */
 struct perf_walk {
@@ -91,16 +113,14 @@ PERF_INLINE uint64_t walk_next(struct perf_walk *walk, const bool walks)
     return offset;
 }
 
-PERF_INLINE ucs_status_ptr_t loop_send(struct perf_node          *node,
-                                       const struct perf_job     *job,
-                                       const ucp_request_param_t *param,
+PERF_INLINE ucs_status_ptr_t loop_send(struct perf_node               *node,
+                                       const struct perf_message_ends *ends,
+                                       const ucp_request_param_t      *param,
                                        uint64_t offset, const bool sync)
 {
-    const uint8_t *buffer = node->send_buffer + offset;
-
-    return sync ? ucp_tag_send_sync_nbx(node->ep, buffer, job->size_bytes,
-                                        PERF_TAG_DATA, param)
-                : ucp_tag_send_nbx(node->ep, buffer, job->size_bytes,
+    return sync ? ucp_tag_send_sync_nbx(node->ep, ends->out + offset,
+                                        ends->count, PERF_TAG_DATA, param)
+                : ucp_tag_send_nbx(node->ep, ends->out + offset, ends->count,
                                    PERF_TAG_DATA, param);
 }
 
@@ -111,11 +131,16 @@ PERF_INLINE ucs_status_t loop_pingpong(struct perf_node      *node,
                                        const bool first, const bool sync,
                                        const bool asleep, const bool walks)
 {
+    const struct perf_message_ends ends = loop_ends(node, job);
+
     struct perf_walk    walk = walk_begin(job);
     uint64_t            offset;
-    ucp_request_param_t send = {.op_attr_mask = 0};
-    ucp_request_param_t recv = {.op_attr_mask = UCP_OP_ATTR_FIELD_REQUEST,
-                                .request      = node->recv_request};
+    ucp_request_param_t send = {.op_attr_mask = ends.mask,
+                                .datatype     = ends.datatype};
+    ucp_request_param_t recv = {.op_attr_mask =
+                                    ends.mask | UCP_OP_ATTR_FIELD_REQUEST,
+                                .datatype = ends.datatype,
+                                .request  = node->recv_request};
     ucs_status_ptr_t    sent = NULL;
     ucs_status_ptr_t    received;
     ucs_status_t        status;
@@ -124,20 +149,19 @@ PERF_INLINE ucs_status_t loop_pingpong(struct perf_node      *node,
     for (left = job->iterations; left > 0; left--) {
         offset = walk_next(&walk, walks);
         if (first) {
-            sent = loop_send(node, job, &send, offset, sync);
+            sent = loop_send(node, &ends, &send, offset, sync);
             if (perf_unlikely(UCS_PTR_IS_ERR(sent))) {
                 return UCS_PTR_STATUS(sent);
             }
         }
-        received =
-            ucp_tag_recv_nbx(node->worker, node->recv_buffer + offset,
-                             job->size_bytes, PERF_TAG_DATA, UINT64_MAX, &recv);
-        status = loop_await(node, received, asleep);
+        received = ucp_tag_recv_nbx(node->worker, ends.in + offset, ends.count,
+                                    PERF_TAG_DATA, UINT64_MAX, &recv);
+        status   = loop_await(node, received, asleep);
         if (perf_unlikely(status != UCS_OK)) {
             return status;
         }
         if (!first) {
-            sent = loop_send(node, job, &send, offset, sync);
+            sent = loop_send(node, &ends, &send, offset, sync);
         }
         status = loop_finish(node, sent, asleep);
         if (perf_unlikely(status != UCS_OK)) {
@@ -189,10 +213,14 @@ PERF_INLINE ucs_status_t loop_stream_out(struct perf_node      *node,
                                          const struct perf_job *job,
                                          const bool asleep, const bool walks)
 {
+    const struct perf_message_ends ends = loop_ends(node, job);
+
     struct perf_walk    walk   = walk_begin(job);
     struct perf_stream  stream = {.node = node, .status = UCS_OK};
-    ucp_request_param_t param  = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+    ucp_request_param_t param  = {.op_attr_mask = ends.mask |
+                                                  UCP_OP_ATTR_FIELD_CALLBACK |
                                                   UCP_OP_ATTR_FIELD_USER_DATA,
+                                  .datatype  = ends.datatype,
                                   .cb.send   = stream_sent,
                                   .user_data = &stream};
     ucp_request_param_t plain  = {.op_attr_mask = 0};
@@ -202,7 +230,7 @@ PERF_INLINE ucs_status_t loop_stream_out(struct perf_node      *node,
         while (perf_unlikely(stream.pending >= job->window)) {
             loop_progress(node, asleep);
         }
-        stream_post(&stream, loop_send(node, job, &param,
+        stream_post(&stream, loop_send(node, &ends, &param,
                                        walk_next(&walk, walks), false));
     }
     while (stream.pending > 0) {
@@ -222,10 +250,14 @@ PERF_INLINE ucs_status_t loop_stream_in(struct perf_node      *node,
                                         const struct perf_job *job,
                                         const bool asleep, const bool walks)
 {
+    const struct perf_message_ends ends = loop_ends(node, job);
+
     struct perf_walk    walk   = walk_begin(job);
     struct perf_stream  stream = {.node = node, .status = UCS_OK};
-    ucp_request_param_t param  = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+    ucp_request_param_t param  = {.op_attr_mask = ends.mask |
+                                                  UCP_OP_ATTR_FIELD_CALLBACK |
                                                   UCP_OP_ATTR_FIELD_USER_DATA,
+                                  .datatype  = ends.datatype,
                                   .cb.recv   = stream_received,
                                   .user_data = &stream};
     ucp_request_param_t plain  = {.op_attr_mask = 0};
@@ -233,11 +265,10 @@ PERF_INLINE ucs_status_t loop_stream_in(struct perf_node      *node,
 
     while (stream.done < job->iterations) {
         while ((left > 0) && (stream.pending < job->window)) {
-            stream_post(
-                &stream,
-                ucp_tag_recv_nbx(
-                    node->worker, node->recv_buffer + walk_next(&walk, walks),
-                    job->size_bytes, PERF_TAG_DATA, UINT64_MAX, &param));
+            stream_post(&stream,
+                        ucp_tag_recv_nbx(
+                            node->worker, ends.in + walk_next(&walk, walks),
+                            ends.count, PERF_TAG_DATA, UINT64_MAX, &param));
             left--;
         }
         if (stream.pending > 0) {

@@ -196,6 +196,8 @@ void perf_node_close(struct perf_node *node)
         munmap(node->recv_buffer, node->buffer_bytes);
     }
     free(node->request_memory);
+    free(node->send_pieces);
+    free(node->recv_pieces);
     free(node->more_eps);
     memset(node, 0, sizeof(*node));
 }

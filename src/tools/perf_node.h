@@ -24,7 +24,9 @@ struct perf_node {
     int             event_fd; /* -1 without sleep */
     uint8_t        *send_buffer;
     uint8_t        *recv_buffer;
-    size_t          buffer_bytes;   /* of each */
+    size_t          buffer_bytes; /* of each */
+    ucp_dt_iov_t   *send_pieces;  /* of the job, in the buffers */
+    ucp_dt_iov_t   *recv_pieces;
     void           *request_memory; /* holds recv_request */
     void *recv_request; /* the caller-owned request of latency loops */
     struct perf_limits_area *limits;  /* shared memory; NULL: no raw limits */
@@ -77,6 +79,9 @@ void perf_pattern_fill(const struct perf_job *job, uint64_t message, bool first,
 /* @return true, or false with what differs in node->failure. */
 bool perf_pattern_check(struct perf_node *node, const struct perf_job *job,
                         uint64_t message, bool first, const uint8_t *data);
+
+/* perf_pieces.c: make the pieces of a job with piece_count > 0. */
+void perf_pieces_make(struct perf_node *node, const struct perf_job *job);
 
 /* perf_limits.c */
 struct perf_limits_area *perf_limits_map(int fd);

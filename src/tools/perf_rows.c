@@ -86,7 +86,7 @@ uint64_t perf_rows_buffer_bytes(const struct perf_client *client)
     }
     needs   = client->options->walk_mib << 20;
     largest = needs > largest ? needs : largest;
-    return largest;
+    return largest + client->options->piece_count * client->options->gap_bytes;
 }
 
 static struct perf_job rows_job(const struct perf_client *client,
@@ -100,7 +100,9 @@ static struct perf_job rows_job(const struct perf_client *client,
                              .window        = row->window,
                              .seed          = client->report.seed,
                              .check_buffers = client->options->verify,
-                             .walk_bytes    = client->options->walk_mib << 20};
+                             .walk_bytes    = client->options->walk_mib << 20,
+                             .piece_count   = client->options->piece_count,
+                             .gap_bytes     = client->options->gap_bytes};
 }
 
 static bool rows_verify(struct perf_client *client, struct perf_row *row)

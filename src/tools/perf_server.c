@@ -14,7 +14,7 @@ static uint8_t server_bytes[PERF_CONTROL_BYTES_MAX];
 static bool server_run(struct perf_node          *node,
                        const struct perf_control *control, size_t size_bytes)
 {
-    uint64_t           words[9];
+    uint64_t           words[PERF_JOB_WORDS];
     struct perf_job    job;
     struct perf_result result = {0};
 
@@ -22,8 +22,7 @@ static bool server_run(struct perf_node          *node,
                             TOOL_ARRAY_COUNT(words))) {
         return false;
     }
-    job = (struct perf_job){words[0], words[1], words[2], words[3], words[4],
-                            words[5], words[6], words[7], words[8]};
+    memcpy(&job, words, sizeof(job));
     if (!perf_job_is_valid(node, &job)) {
         tool_error("the client asks for a job that was not agreed on");
         perf_control_fail(control, "refuses a job that was not agreed on");

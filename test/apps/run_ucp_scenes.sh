@@ -23,19 +23,11 @@ for tls in sm shm mm posix sysv self sm,self; do
         apps_ucp_run "UCX_TLS=$tls" 30 1 "$apps_bin/ucp_scenes" self
 done
 
-# S computes: it must not be needed where R reads. By default that is so where
-# the costs say that 64 MiB go by get.
+# S computes: it must not be needed where R may read, by default either.
 if apps_compile_ucp ucp_compute ucp_node.c; then
-    for scheme in get_zcopy get_ppln rkey_ptr auto; do
-        name="S computes, $scheme"
-        if [ $scheme = auto ] && ! ./causeway explain --mode standard \
-            --datatype contig --size 64m 2>/dev/null |
-            grep -Eq '^  67108864 +rndv/rdma_get'; then
-            apps_skip "$name" "by default 64 MiB go another way here"
-            continue
-        fi
+    for scheme in auto get_zcopy get_ppln rkey_ptr; do
         apps_extra="UCX_RNDV_SCHEME=$scheme" \
-            apps_ucp_run "$name" 60 1 "$apps_bin/ucp_compute"
+            apps_ucp_run "S computes, $scheme" 60 1 "$apps_bin/ucp_compute"
     done
 fi
 

@@ -33,6 +33,12 @@ perf --sizes 8,64k --test lat,bw --walk 4
 expect "walking through memory" 0 out '^ +64k '
 perf --sizes 8m --test bw --walk 4
 expect "messages longer than the walk" 0 out '^ +8m '
+perf --sizes 0,8,1m --test lat,sync,bw,rate --pieces 64 --gap 4096
+expect "an iov of 64 pieces" 0 out '^ +1m '
+perf --sizes 8 --pieces 2 --verify
+expect "pieces and verify" 2 err 'excludes --verify'
+perf --sizes 8 --gap 2
+expect "a gap of nothing" 2 err 'needs --pieces'
 perf --sizes 8 --walk 4 --verify
 expect "walk and verify" 2 err 'exclude'
 perf --sizes 8 --test lat --procs 6

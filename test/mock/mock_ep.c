@@ -68,6 +68,10 @@ ucs_status_t mock_ep_create(struct uct_iface           *iface,
     }
     uct_inflight_init(&ep->inflight);
     ucti_ep_init(&ep->base, iface, params);
+    if (peer != NULL) {
+        ep->base.claims      = peer->base.claims.words;
+        ep->base.claim_count = (uint8_t)peer->base.claims.count;
+    }
     ucs_list_add_tail(&self->eps, &ep->link);
     *ep_p = &ep->base;
     return UCS_OK;

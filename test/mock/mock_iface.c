@@ -22,6 +22,11 @@ ucs_status_t mock_iface_open(struct uct_md                 *base,
     self->id     = ++mock_world.number;
     self->device = md->device;
     self->host   = md->host;
+    if (mock_world.setup.devices[self->device].flags & UCT_IFACE_CLAIMS) {
+        self->base.claims.words =
+            mock_world.hosts[self->host].claims[self->device];
+        self->base.claims.count = MOCK_CLAIM_COUNT;
+    }
     ucs_list_init(&self->eps);
     ucs_list_init(&self->sources);
     ucs_list_add_tail(&mock_world.ifaces, &self->link);

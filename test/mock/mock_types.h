@@ -27,6 +27,7 @@
 #include "uct/base/pending.h"
 
 enum {
+    MOCK_CLAIM_COUNT   = 4,
     MOCK_ADDRESS_BYTES = 24,
     MOCK_RKEY_BYTES    = 40,
     MOCK_ADDRESS_MAGIC = 0x4d4f4341,
@@ -154,13 +155,17 @@ struct mock_fault_state {
 /* One host.
  * pinned_bytes   registered and not released
  * now_s          its processor's clock
- * link_free_s    when each device has sent what it was given */
+ * link_free_s    when each device has sent what it was given
+ * claims         of its interfaces with UCT_IFACE_CLAIMS; they stay when it
+ *                dies, as shared memory does */
 struct mock_host {
     bool   is_blocked;
     size_t pinned_bytes;
     size_t pinned_bytes_peak;
     double now_s;
     double link_free_s[MOCK_DEVICE_COUNT_MAX];
+
+    struct uct_claim claims[MOCK_DEVICE_COUNT_MAX][MOCK_CLAIM_COUNT];
 };
 
 struct mock_world {

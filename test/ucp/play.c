@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ucp/api/causeway.h"
+#include "ucp/proto/rdma_shared.h"
 
 enum { TAG = 5, TAG_OTHER = 6, POISON = 0xa5, SEED = 3, ROOM_BYTES = 1 << 20 };
 
@@ -240,6 +241,18 @@ bool play_is_over(const struct play *play, int side)
            ((buffered->buffer == NULL) || (buffered->arena.used_count == 0));
 }
 
+/* How long R waits for S before it reads: real time decides nothing here. */
+static void play_set_patience(const struct play *play, int side)
+{
+    struct ucp_share *share;
+
+    ucs_list_for_each (share, &play->pair.workers[side]->shares, link) {
+        share->since_ns = 0;
+        share->seen =
+            play->scenario->is_alone ? share->rndv->asked.bytes : SIZE_MAX;
+    }
+}
+
 void play_quiet(struct play *play)
 {
     unsigned quiet = 0;
@@ -249,6 +262,7 @@ void play_quiet(struct play *play)
 
         for (int side = 0; side < 2; ++side) {
             if (!play->sides[side].is_dead) {
+                play_set_patience(play, side);
                 count += ucp_worker_progress(play->pair.workers[side]);
             }
             play_observe(play);

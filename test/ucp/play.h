@@ -31,6 +31,8 @@ enum play_limit {
  * block_bytes    of strided data, 0: 100, which is packed; they divide bytes
  * piece_count    of an iov, 0: 5
  * receive_after  arrows that arrive before the receive is posted
+ * is_alone       where both may move it (rdma_shared), R does not wait for S;
+ *                otherwise it waits for ever
  * send_status, receive_status  how it ends when nothing breaks
  * arrows         ends with NULL */
 struct scenario {
@@ -46,6 +48,7 @@ struct scenario {
     size_t            block_bytes;
     size_t            piece_count;
     unsigned          receive_after;
+    bool              is_alone;
     ucs_status_t      send_status;
     ucs_status_t      receive_status;
     const char       *arrows[32];

@@ -25,6 +25,10 @@ extern const struct test_param rdma_params[];
 void rdma_open(struct pair *pair, const struct rdma_check *check,
                const struct test_param *param);
 
+/* The same with ends that have not sent anything yet. */
+void rdma_open_unmet(struct pair *pair, const struct rdma_check *check,
+                     const struct test_param *param);
+
 /* Bytes that a side counted. */
 uint64_t rdma_count(const struct pair *pair, int side, enum ucp_count what);
 

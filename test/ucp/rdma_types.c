@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ucp/layout.h"
+#include "ucp/proto/rdma.h"
 
 enum { TAG = 78, FRAGMENT_BYTES = 100000 };
 
@@ -96,30 +97,36 @@ static struct moved transfer_and_count(struct pair             *pair,
 
 /* ---- every pair ---- */
 
-/* A layout of about that many bytes whose pieces are worth it; the two ends
- * have other cuts. */
-static void draw_coarse(struct layout *layout, enum ucp_dt_class dt_class,
-                        size_t length, int side)
+/* A size of pieces that are worth it, at least so many bytes. */
+static size_t coarse_bytes(const struct pair *pair, size_t bytes_min)
 {
-    enum { BLOCK_BYTES = 9000 };
+    return ucs_max(bytes_min,
+                   ucp_rdma_piece_bytes_min(&pair->eps[0]->config->lane));
+}
+
+/* A layout of about that many bytes in coarse pieces; the two ends have other
+ * cuts. */
+static void draw_coarse(const struct pair *pair, struct layout *layout,
+                        enum ucp_dt_class dt_class, size_t length, int side)
+{
+    const size_t block              = coarse_bytes(pair, 9000);
     const size_t odd                = length / 7;
     const size_t odd_lengths[]      = {0,       odd + 1, odd - 1,          0, 0,
                                        2 * odd, odd,     length - 5 * odd, 0};
-    const causeway_dt_level_t level = {ucs_max(length / BLOCK_BYTES, (size_t)1),
-                                       BLOCK_BYTES + 100};
+    const causeway_dt_level_t level = {ucs_max(length / block, (size_t)1),
+                                       block + 100};
 
     switch (dt_class) {
     case UCP_DT_IOV:
-        if ((side == 1) && (odd > 8000)) {
+        if ((side == 1) && (length / UCS_ARRAY_COUNT(odd_lengths) > block)) {
             layout_of_pieces(layout, odd_lengths, UCS_ARRAY_COUNT(odd_lengths));
         } else {
-            layout_of_iov(layout, length, 1 + length / 16384);
+            layout_of_iov(layout, length, 1 + length / (2 * block));
         }
         break;
     case UCP_DT_STRIDED:
-        layout_of_strided(layout, ucs_min(length, (size_t)BLOCK_BYTES), &level,
-                          1, 0,
-                          ((side == 1) && (length >= BLOCK_BYTES)) ? 2 : 1);
+        layout_of_strided(layout, ucs_min(length, block), &level, 1, 0,
+                          ((side == 1) && (length >= block)) ? 2 : 1);
         layout_clear(layout);
         break;
     case UCP_DT_CONTIG:
@@ -165,11 +172,14 @@ void rdma_check_datatypes(const struct rdma_check *check,
     rdma_open(&pair, check, param);
     for (int pairing = 0; pairing < 16; ++pairing) {
         for (unsigned i = 0; i < UCS_ARRAY_COUNT(sizes); ++i) {
-            draw_coarse(&out, (enum ucp_dt_class)(pairing / 4), sizes[i], 0);
-            draw_coarse(&in, (enum ucp_dt_class)(pairing % 4), out.length, 1);
+            draw_coarse(&pair, &out, (enum ucp_dt_class)(pairing / 4), sizes[i],
+                        0);
+            draw_coarse(&pair, &in, (enum ucp_dt_class)(pairing % 4),
+                        out.length, 1);
             if (in.length < out.length) { /* whole blocks */
                 layout_free(&in);
-                draw_coarse(&in, UCP_DT_STRIDED, out.length + 9000, 1);
+                draw_coarse(&pair, &in, UCP_DT_STRIDED,
+                            out.length + coarse_bytes(&pair, 9000), 1);
             }
             check_moved(check, &out, &in,
                         transfer_and_count(&pair, check, &out, &in,
@@ -221,15 +231,17 @@ void rdma_check_small_pieces(const struct rdma_check *check,
 void rdma_check_long_lists(const struct rdma_check *check,
                            const struct test_param *param)
 {
-    enum { COUNT = 300, PIECE_BYTES = 6000 };
+    enum { COUNT = 300 };
     struct layout out, in;
     struct moved  moved;
     struct pair   pair;
+    size_t        bytes;
 
     rdma_open(&pair, check, param);
+    bytes = COUNT * (coarse_bytes(&pair, 6000) + 1);
     for (int which = 0; which < 2; ++which) {
-        layout_of_iov(&out, COUNT * PIECE_BYTES, which ? COUNT : 64);
-        layout_of_iov(&in, COUNT * PIECE_BYTES, which ? 7 : COUNT);
+        layout_of_iov(&out, bytes, which ? COUNT : 64);
+        layout_of_iov(&in, bytes, which ? 7 : COUNT);
         moved = transfer_and_count(&pair, check, &out, &in, which);
         ck_assert_uint_eq(moved.fall_backs, 0);
         if (check->out != UCP_COUNT_GET_OUT) {
@@ -278,8 +290,8 @@ void rdma_check_too_small(const struct rdma_check *check,
 
     rdma_open(&pair, check, param);
     for (int pairing = 0; pairing < 16; ++pairing) {
-        draw_coarse(&out, (enum ucp_dt_class)(pairing / 4), BYTES, 0);
-        draw_coarse(&in, (enum ucp_dt_class)(pairing % 4), BYTES / 2, 1);
+        draw_coarse(&pair, &out, (enum ucp_dt_class)(pairing / 4), BYTES, 0);
+        draw_coarse(&pair, &in, (enum ucp_dt_class)(pairing % 4), BYTES / 2, 1);
         if (in.length < out.length) {
             ck_assert_int_eq(transfer(&pair, &out, &in, pairing % 2),
                              UCS_ERR_MESSAGE_TRUNCATED);

@@ -34,6 +34,11 @@ static void four_rails_unordered(struct mock_setup *setup)
     rails(setup, 4, 0);
 }
 
+static void shared_words(struct mock_setup *setup)
+{
+    rails(setup, 1, UCT_IFACE_PUT_BEFORE_AM | UCT_IFACE_CLAIMS);
+}
+
 static void no_memory_keys(struct mock_setup *setup)
 {
     one_rail(setup);
@@ -225,6 +230,45 @@ static const struct scenario put_scenarios[] = {
     {0},
 };
 
+#define SHARED RNDV, "UCX_RNDV_SCHEME", "shared"
+
+enum { SHARED_BYTES = 200000 }; /* the first data and three units */
+
+static const struct scenario shared_scenarios[] = {
+    {.name     = "shared, S computes",
+     .bytes    = SHARED_BYTES,
+     .is_alone = true,
+     .prepare  = shared_words,
+     .env      = {SHARED},
+     .arrows   = {"S RGET len=200000", "R ACK", "R get x3", "R FIN"}},
+    {.name          = "shared, S computes, unexpected",
+     .bytes         = SHARED_BYTES,
+     .is_alone      = true,
+     .receive_after = 1,
+     .prepare       = shared_words,
+     .env           = {SHARED},
+     .arrows        = {"S RGET", "R ACK", "R get x3", "R FIN"}},
+    {.name    = "shared, S is there",
+     .bytes   = SHARED_BYTES,
+     .prepare = shared_words,
+     .env     = {SHARED},
+     .arrows  = {"S RGET len=200000", "R ACK", "S FRAG +"}},
+    {.name           = "shared, truncated",
+     .bytes          = SHARED_BYTES,
+     .receive_bytes  = 1000,
+     .receive_status = UCS_ERR_MESSAGE_TRUNCATED,
+     .prepare        = shared_words,
+     .env            = {SHARED},
+     .arrows         = {"S RGET", "R ABORT"}},
+    {.name         = "shared, into pieces",
+     .bytes        = SHARED_BYTES,
+     .receive_type = UCP_DT_IOV,
+     .prepare      = shared_words,
+     .env          = {SHARED},
+     .arrows       = {"S RGET", "R ACK", "S FRAG +"}},
+    {0},
+};
+
 #define PIECES                                                                 \
     PPLN, "UCX_RNDV_FRAG_SIZE", "8k", "UCX_RNDV_PIPELINE_SEND_LENGTH", "6000"
 
@@ -279,6 +323,16 @@ static void rdma_get__survives(const struct test_param *param)
     scenarios_survive(get_scenarios, param->value);
 }
 
+static void rdma_shared__is_as_drawn(const struct test_param *param)
+{
+    scenarios_are_as_drawn(shared_scenarios, param->value);
+}
+
+static void rdma_shared__survives(const struct test_param *param)
+{
+    scenarios_survive(shared_scenarios, param->value);
+}
+
 static void rdma_put__is_as_drawn(const struct test_param *param)
 {
     scenarios_are_as_drawn(put_scenarios, param->value);
@@ -302,6 +356,8 @@ static void rdma_pipeline__survives(const struct test_param *param)
 static const struct test_case rdma_cases[] = {
     TEST(rdma_get__is_as_drawn),
     TEST_TIMEOUT(rdma_get__survives, 120),
+    TEST(rdma_shared__is_as_drawn),
+    TEST_TIMEOUT(rdma_shared__survives, 120),
     TEST(rdma_put__is_as_drawn),
     TEST_TIMEOUT(rdma_put__survives, 120),
     TEST(rdma_pipeline__is_as_drawn),

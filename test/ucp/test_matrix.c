@@ -3,6 +3,8 @@
  * it, on one, two and four rails: sizes around every threshold, every class of
  * data to every class, and counters that say that this protocol carried the
  * bytes. A fall-back is a failure where none is expected. */
+#include "config.h"
+
 #include "ucp/api/causeway.h"
 #include "ucp/layout.h"
 #include "ucp/matrix.h"
@@ -44,6 +46,14 @@ static const struct test_param columns[] = {
     COLUMN(mock, PIPELINE, 2),
     COLUMN(mock, PIPELINE, 4),
     COLUMN(mock, BUFFERED, 4),
+#ifdef HAVE_UDP
+    COLUMN(udp, EAGER, 1),
+    COLUMN(udp, SEND, 1),
+    COLUMN(udp, PUT, 1),
+    COLUMN(udp, GET, 1),
+    COLUMN(udp, PIPELINE, 1),
+    COLUMN(udp, BUFFERED, 1),
+#endif
     {0},
 };
 

@@ -69,15 +69,20 @@ static void look_alone(const struct pair *pair, void *receive)
     ck_assert(is_done(receive));
 }
 
-static void begin(struct pair *pair, const struct test_param *param,
-                  void **send_p, void **receive_p)
+static void begin_in(struct pair *pair, void **send_p, void **receive_p)
 {
-    rdma_open(pair, &shared, param);
     pattern_fill(out, BYTES, 1);
     memset(in, 0, BYTES);
     *receive_p = pair_receive(pair, 1, in, BYTES, TAG);
     *send_p    = pair_send(pair, 0, out, BYTES, TAG);
     ck_assert(UCS_PTR_IS_PTR(*send_p));
+}
+
+static void begin(struct pair *pair, const struct test_param *param,
+                  void **send_p, void **receive_p)
+{
+    rdma_open(pair, &shared, param);
+    begin_in(pair, send_p, receive_p);
 }
 
 static void check_and_close(struct pair *pair)
@@ -109,6 +114,26 @@ shared__a_sender_that_computes_delays_nobody(const struct test_param *param)
     parts = parts_of(&pair);
     ck_assert_uint_eq(parts.sent, 0);
     ck_assert_uint_gt(parts.read, BYTES - 40000);
+    ck_assert_uint_eq(parts.told, parts.read);
+    check_and_close(&pair);
+}
+
+/* R has never sent anything to S, so it does not reach the word, and S
+ * computes: R reads all by itself. */
+static void
+shared__the_first_message_of_all_needs_no_sender(const struct test_param *param)
+{
+    struct pair  pair;
+    struct parts parts;
+    void        *send, *receive;
+
+    rdma_open_unmet(&pair, &shared, param);
+    begin_in(&pair, &send, &receive);
+    look_alone(&pair, receive);
+    ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+    ck_assert_int_eq(pair_wait(&pair, send), UCS_OK);
+    parts = parts_of(&pair);
+    ck_assert_uint_eq(parts.sent, 0);
     ck_assert_uint_eq(parts.told, parts.read);
     check_and_close(&pair);
 }
@@ -327,6 +352,7 @@ static void shared__truncated(const struct test_param *param)
 }
 
 static const struct test_case shared_cases[] = {
+    TEST(shared__the_first_message_of_all_needs_no_sender),
     TEST(shared__a_sender_that_computes_delays_nobody),
     TEST(shared__a_sender_that_is_there_sends_all),
     TEST(shared__both_move_a_part),

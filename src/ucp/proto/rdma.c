@@ -112,9 +112,7 @@ const char *ucp_rdma_refusal(const struct ucp_query *query, enum ucp_rdma_op op,
     return NULL;
 }
 
-/* Describing a piece costs an operation and a registration at most, packing it
- * two copies. */
-static size_t rdma_piece_bytes_min(const struct ucp_lane_model *model)
+size_t ucp_rdma_piece_bytes_min(const struct ucp_lane_model *model)
 {
     double overhead_s = ucs_max(model->attr.put_cost.overhead_s,
                                 model->attr.get_cost.overhead_s);
@@ -134,7 +132,7 @@ bool ucp_rdma_can_show(const struct ucp_ep *ep, const struct ucp_dt_iter *iter,
     for (unsigned i = 0; i < ep->config->lane_count; ++i) {
         if ((lanes & (UINT32_C(1) << i)) &&
             (iter->length / count <
-             rdma_piece_bytes_min(&ep->config->lanes[i].model))) {
+             ucp_rdma_piece_bytes_min(&ep->config->lanes[i].model))) {
             return false;
         }
     }

@@ -60,6 +60,10 @@ const char *ucp_rdma_refusal(const struct ucp_query *query, enum ucp_rdma_op op,
 uint32_t ucp_rdma_own_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op);
 uint32_t ucp_rdma_peer_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op);
 
+/* Pieces smaller than this are packed: describing one costs an operation and a
+ * registration at most, packing it two copies. */
+size_t ucp_rdma_piece_bytes_min(const struct ucp_lane_model *model);
+
 /* Is the memory of that message worth showing over those lanes? A generic
  * datatype has none; small runs are better packed: protocol 4. */
 bool ucp_rdma_can_show(const struct ucp_ep *ep, const struct ucp_dt_iter *iter,

@@ -18,7 +18,8 @@
  * two processors that copy through chunks are faster than one in the kernel,
  * one in the kernel is faster than nobody (docs/adr/0028). A sender that
  * closes gives the word back; what R has read by then counts, what it reads
- * then does not. */
+ * then does not. An R that does not reach the word, as one that has not sent
+ * anything to S yet, reads all by itself. */
 #include "ucp/proto/rdma_shared.h"
 
 #include "ucp/proto/eager.h"
@@ -285,9 +286,14 @@ static ucs_status_t shared_answer(struct ucp_rndv          *rndv,
         return UCS_ERR_UNSUPPORTED;
     }
     lanes = ucp_rdma_register_local(rndv, lanes);
-    share = (lanes == 0) ? NULL : shared_find_word(rndv, head, lanes);
-    if (share == NULL) {
+    if (lanes == 0) {
         return UCS_ERR_UNSUPPORTED;
+    }
+    share = shared_find_word(rndv, head, lanes);
+    if (share == NULL) {
+        rndv->kind = UCP_RNDV_GET; /* its plain form */
+        ucp_rdma_get(rndv, lanes, arrival->data_length, arrival->length);
+        return UCS_OK;
     }
     shared_divide(share, arrival->data_length, arrival->length);
     share->since_ns           = ucsi_clock_ns();
