@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ucp/core/worker.h"
 #include "ucs/clock.h"
 
 enum {
@@ -366,29 +367,46 @@ static void load_rest(struct sim_load *load)
     load->world.net.last_packet_ns = load->world.net.now_ns;
 }
 
+/* What operations of the application ever needed at a time. */
+static size_t load_operation_bytes(const struct sim_load *load)
+{
+    size_t bytes = 0;
+
+    for (unsigned i = 0; i < load->plan->host_count; ++i) {
+        const struct ucp_worker *worker  = load->world.hosts[i].worker;
+        const struct ucs_mpool  *pools[] = {
+             &worker->requests, &worker->tag.pools[0], &worker->tag.pools[1]};
+
+        for (unsigned k = 0; k < UCS_ARRAY_COUNT(pools); ++k) {
+            bytes += pools[k]->element_count * pools[k]->stride_bytes;
+        }
+    }
+    return bytes;
+}
+
 /* Neighbours have met, so all have what a worker has once. Now all meet: what
- * does an endpoint cost that does nothing any more? The simulator's own memory
- * is not counted. */
+ * does an endpoint cost that does nothing any more? What the simulator itself
+ * and the messages needed is not counted. */
 static void load_run_crowd(struct sim_load *load)
 {
     unsigned first = load->flow_count;
-    size_t   before, bytes, pools, most;
+    size_t   bytes, most;
 
     load_rest(load);
     load_for_pairs(load, false, load_add_flow);
-    pools  = sim_stall_pool_bytes(&most);
-    before = mallinfo2().uordblks;
+    bytes = mallinfo2().uordblks - load_operation_bytes(load);
     load_for_pairs(load, false, load_connect);
     for (unsigned i = 0; i < load->plan->host_count; ++i) {
         sim_host_wake(&load->world.hosts[i], load->world.net.now_ns);
     }
     load_run_until(load, sim_judge_is_over, "the crowd");
     load_rest(load);
-    bytes = (mallinfo2().uordblks - before) / (load->flow_count - first);
-    pools = (sim_stall_pool_bytes(&most) - pools) / (load->flow_count - first);
-    printf("sim: %u hosts, %u endpoints: %zu bytes for an idle one, %zu of "
-           "them in pools; %llu packets\n",
-           load->plan->host_count, load->flow_count, bytes, pools,
+    bytes = mallinfo2().uordblks - load_operation_bytes(load) - bytes;
+    bytes /= load->flow_count - first;
+    (void)sim_stall_pool_bytes(&most);
+    printf("sim: %u hosts, %u endpoints: %zu bytes for an idle one; pools of "
+           "an interface up to %zu KiB; %llu packets\n",
+           load->plan->host_count, load->flow_count, bytes, most / 1024,
            (unsigned long long)load->world.net.sent_count);
     if (bytes > LOAD_IDLE_BYTES_MAX) {
         sim_fail("an idle endpoint costs %zu bytes", bytes);
