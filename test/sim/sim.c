@@ -6,6 +6,7 @@
  *   sim --seed 4711 --packets  and every packet
  *   sim --hosts 1000           so many hosts, all to all
  *   sim --star 10000           so many hosts, all with one
+ *   sim --goodput              at 1 % loss and 1 ms delay
  *
  * A seed decides everything: the same seed gives the same run, to the packet.
  * Exit status: 0 all went well; 1 a seed failed, its line says how to replay
@@ -28,7 +29,7 @@ enum { SIM_SEED_SECONDS_MAX = 60, SIM_JOBS_MAX = 64 };
 struct sim_options {
     uint64_t       first, count;
     unsigned       jobs, host_count;
-    bool           is_star;
+    bool           is_star, is_goodput;
     enum sim_trace trace;
 };
 
@@ -57,6 +58,8 @@ static bool sim_run_seed(uint64_t seed, const struct sim_options *options)
 
     if (options->host_count > 0) {
         sim_plan_make_crowd(&plan, seed, options->host_count, options->is_star);
+    } else if (options->is_goodput) {
+        sim_plan_make_goodput(&plan, seed);
     } else {
         sim_plan_make(&plan, seed);
     }
@@ -144,6 +147,7 @@ static void sim_parse(int argc, char **argv, struct sim_options *options)
         {"jobs", required_argument, NULL, 'j'},
         {"hosts", required_argument, NULL, 'h'},
         {"star", required_argument, NULL, 'r'},
+        {"goodput", no_argument, NULL, 'g'},
         {"trace", no_argument, NULL, 't'},
         {"packets", no_argument, NULL, 'p'},
         {0},
@@ -171,6 +175,10 @@ static void sim_parse(int argc, char **argv, struct sim_options *options)
             options->is_star    = option == 'r';
             options->count      = 1;
             break;
+        case 'g':
+            options->is_goodput = true;
+            options->count      = 1;
+            break;
         case 't':
             options->trace = SIM_TRACE_EVENTS;
             break;
@@ -180,7 +188,8 @@ static void sim_parse(int argc, char **argv, struct sim_options *options)
         default:
             fprintf(stderr, "usage: sim [--first SEED] [--seeds COUNT] "
                             "[--seed SEED] [--jobs COUNT] [--trace] "
-                            "[--packets] [--hosts COUNT] [--star COUNT]\n");
+                            "[--packets] [--hosts COUNT] [--star COUNT] "
+                            "[--goodput]\n");
             exit(2);
         }
     }

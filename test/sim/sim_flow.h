@@ -19,6 +19,7 @@ struct load_flow {
     unsigned         from, to, from_life, to_life;
     uint32_t         id;
     unsigned         count, send_begun, sent, receive_begun, received;
+    uint64_t         received_bytes, received_ns; /* and when the last came */
     ucs_status_t     status;
 };
 
@@ -89,5 +90,11 @@ void sim_flow_send(struct load_flow *flow, ucp_ep_h ep);
 void sim_flow_receive(struct load_flow *flow, ucp_worker_h worker);
 
 void sim_op_free(struct load_op *op);
+
+/* sim_load.c: flows, and endpoints, between neighbours or between all others */
+void sim_load_add_flows(struct sim_load *load, bool are_neighbours);
+void sim_load_connect(struct sim_load *load, bool are_neighbours);
+void sim_load_run_until(struct sim_load *load,
+                        bool (*is_over)(struct sim_load *), const char *what);
 
 #endif

@@ -59,6 +59,23 @@ void sim_judge_check_idle(const struct sim_load *load)
     }
 }
 
+void sim_judge_check_goodput(const struct sim_load *load)
+{
+    for (unsigned i = 0; i < load->flow_count; ++i) {
+        const struct load_flow *flow = load->flows[i];
+        double seconds = (double)(flow->received_ns - load->begin_ns) * 1e-9;
+        double Bps     = (double)flow->received_bytes / seconds;
+
+        printf("sim: %u -> %u: %.1f MB in %.3f s: %.1f MB/s\n", flow->from,
+               flow->to, (double)flow->received_bytes * 1e-6, seconds,
+               Bps * 1e-6);
+        if (Bps < (double)load->plan->goodput_Bps) {
+            sim_fail("flow %u -> %u: less than %.1f MB/s", flow->from, flow->to,
+                     (double)load->plan->goodput_Bps * 1e-6);
+        }
+    }
+}
+
 void sim_judge_say_what_waits(const struct sim_load *load)
 {
     for (unsigned i = 0; i < load->flow_count; ++i) {

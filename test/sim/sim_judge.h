@@ -15,6 +15,9 @@ bool sim_judge_is_over(struct sim_load *load);
  * idles the link. Only where the plan itself keeps nobody waiting. */
 void sim_judge_check_idle(const struct sim_load *load);
 
+/* Fail if less arrived on a flow than the plan asks for. */
+void sim_judge_check_goodput(const struct sim_load *load);
+
 /* Fail, with a line for each flow that hangs. */
 void sim_judge_say_what_waits(const struct sim_load *load);
 

@@ -2,26 +2,22 @@
 /* test/sim/sim_load.c - flows between hosts, checked message by message. */
 #include "sim_load.h"
 
+#include "sim_crowd.h"
 #include "sim_flow.h"
 #include "sim_judge.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ucp/core/worker.h"
 #include "ucs/clock.h"
 
 enum {
-    LOAD_POSTED_MAX     = 4,   /* receives of a flow that wait at a time */
-    LOAD_LIMIT_S        = 600, /* virtual: longer is a hang */
-    LOAD_IDLE_BYTES_MAX = 4096,
+    LOAD_POSTED_MAX = 4,   /* receives of a flow that wait at a time */
+    LOAD_LIMIT_S    = 600, /* virtual: longer is a hang */
 };
 
 /* Beyond the bound, for the last look. */
 #define LOAD_SLACK_NS (UINT64_C(1500) * UCS_NS_PER_MS)
-
-#define LOAD_REST_NS (UINT64_C(200) * UCS_NS_PER_MS)
 
 /* ---- Hosts ---- */
 
@@ -256,8 +252,8 @@ static void load_fault(struct sim_event *event)
     }
 }
 
-static void load_run_until(struct sim_load *load,
-                           bool (*is_over)(struct sim_load *), const char *what)
+void sim_load_run_until(struct sim_load *load,
+                        bool (*is_over)(struct sim_load *), const char *what)
 {
     uint64_t end_ns =
         load->world.net.now_ns + (uint64_t)LOAD_LIMIT_S * UCS_NS_PER_S;
@@ -313,7 +309,7 @@ static void load_close(struct sim_load *load)
                           load->world.net.now_ns);
         }
     }
-    load_run_until(load, load_is_closed, "closing");
+    sim_load_run_until(load, load_is_closed, "closing");
     for (unsigned i = 0; i < count; ++i) {
         if (load->ends[i].closing != NULL) {
             ucp_request_free(load->ends[i].closing);
@@ -336,80 +332,41 @@ static void load_cancel(struct sim_load *load, unsigned host)
     }
 }
 
-/* All pairs; of a crowd those that are neighbours, or that are not. */
+/* Of a crowd, first neighbours meet, then all others; else all are others. */
+static bool load_is_pair(const struct sim_plan *plan, bool are_neighbours,
+                         unsigned from, unsigned to)
+{
+    if ((from == to) ||
+        (plan->is_star && !are_neighbours && (from != 0) && (to != 0))) {
+        return false;
+    }
+    return (plan->segment_count == 0) ? !are_neighbours
+                                      : ((from ^ to) == 1) == are_neighbours;
+}
+
 static void load_for_pairs(struct sim_load *load, bool are_neighbours,
                            void (*call)(struct sim_load *load, unsigned from,
                                         unsigned to))
 {
-    unsigned count    = load->plan->host_count;
-    bool     is_crowd = load->plan->segment_count != 0;
+    unsigned count = load->plan->host_count;
 
-    for (unsigned from = 0; from < count; ++from) {
-        for (unsigned to = 0; to < count; ++to) {
-            bool is_wanted =
-                (!load->plan->is_star || (from == 0) || (to == 0) ||
-                 are_neighbours) &&
-                (!is_crowd || (((from ^ to) == 1) == are_neighbours));
-
-            if ((from != to) && is_wanted) {
-                call(load, from, to);
-            }
+    for (unsigned i = 0; i < count * count; ++i) {
+        if (load_is_pair(load->plan, are_neighbours, i / count, i % count)) {
+            call(load, i / count, i % count);
         }
     }
 }
 
-static void load_rest(struct sim_load *load)
+void sim_load_add_flows(struct sim_load *load, bool are_neighbours)
 {
-    uint64_t end_ns = load->world.net.now_ns + LOAD_REST_NS;
-
-    while (sim_net_step(&load->world.net, end_ns)) {
-    }
-    load->world.net.last_packet_ns = load->world.net.now_ns;
+    load_for_pairs(load, are_neighbours, load_add_flow);
 }
 
-/* What operations of the application ever needed at a time. */
-static size_t load_operation_bytes(const struct sim_load *load)
+void sim_load_connect(struct sim_load *load, bool are_neighbours)
 {
-    size_t bytes = 0;
-
-    for (unsigned i = 0; i < load->plan->host_count; ++i) {
-        const struct ucp_worker *worker  = load->world.hosts[i].worker;
-        const struct ucs_mpool  *pools[] = {
-             &worker->requests, &worker->tag.pools[0], &worker->tag.pools[1]};
-
-        for (unsigned k = 0; k < UCS_ARRAY_COUNT(pools); ++k) {
-            bytes += pools[k]->element_count * pools[k]->stride_bytes;
-        }
-    }
-    return bytes;
-}
-
-/* Neighbours have met, so all have what a worker has once. Now all meet: what
- * does an endpoint cost that does nothing any more? What the simulator itself
- * and the messages needed is not counted. */
-static void load_run_crowd(struct sim_load *load)
-{
-    unsigned first = load->flow_count;
-    size_t   bytes, most;
-
-    load_rest(load);
-    load_for_pairs(load, false, load_add_flow);
-    bytes = mallinfo2().uordblks - load_operation_bytes(load);
-    load_for_pairs(load, false, load_connect);
+    load_for_pairs(load, are_neighbours, load_connect);
     for (unsigned i = 0; i < load->plan->host_count; ++i) {
         sim_host_wake(&load->world.hosts[i], load->world.net.now_ns);
-    }
-    load_run_until(load, sim_judge_is_over, "the crowd");
-    load_rest(load);
-    bytes = mallinfo2().uordblks - load_operation_bytes(load) - bytes;
-    bytes /= load->flow_count - first;
-    (void)sim_stall_pool_bytes(&most);
-    printf("sim: %u hosts, %u endpoints: %zu bytes for an idle one; pools of "
-           "an interface up to %zu KiB; %llu packets\n",
-           load->plan->host_count, load->flow_count, bytes, most / 1024,
-           (unsigned long long)load->world.net.sent_count);
-    if (bytes > LOAD_IDLE_BYTES_MAX) {
-        sim_fail("an idle endpoint costs %zu bytes", bytes);
     }
 }
 
@@ -437,8 +394,8 @@ static void load_setup(struct sim_load *load, const struct sim_plan *plan,
     for (unsigned i = 0; i < count; ++i) {
         load_start_host(load, i);
     }
-    load_for_pairs(load, true, load_add_flow);
-    load_for_pairs(load, true, load_connect);
+    sim_load_add_flows(load, plan->segment_count != 0);
+    sim_load_connect(load, plan->segment_count != 0);
     load->begin_ns = load->world.net.now_ns;
     for (unsigned i = 0; i < plan->cut_count; ++i) {
         load->world.net.cuts[i] = plan->cuts[i];
@@ -485,9 +442,12 @@ bool sim_load_run(const struct sim_plan *plan, enum sim_trace trace)
     bool            is_well;
 
     load_setup(&load, plan, trace);
-    load_run_until(&load, sim_judge_is_over, "the flows");
+    sim_load_run_until(&load, sim_judge_is_over, "the flows");
     if (!load.world.has_failed && (plan->segment_count != 0)) {
-        load_run_crowd(&load);
+        sim_crowd_run(&load);
+    }
+    if (!load.world.has_failed && (plan->goodput_Bps != 0)) {
+        sim_judge_check_goodput(&load);
     }
     if (!load.world.has_failed) {
         load_close(&load);

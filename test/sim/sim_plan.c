@@ -189,6 +189,30 @@ void sim_plan_make_crowd(struct sim_plan *plan, uint64_t seed,
     };
 }
 
+void sim_plan_make_goodput(struct sim_plan *plan, uint64_t seed)
+{
+    *plan = (struct sim_plan){
+        .seed          = seed,
+        .is_mild       = true,
+        .host_count    = 2,
+        .weather       = {.loss_ppm      = 10000,
+                          .delay_ns      = 1000 * UCS_NS_PER_US,
+                          .rate_Bps      = 1250000000,
+                          .queue_bytes   = (size_t)1 << 20,
+                          .receive_bytes = (size_t)4 << 20,
+                          .device_mtu    = 1500,
+                          .path_mtu      = 1500,
+                          .tells_mtu     = true},
+        .bound_ns      = 5ull * UCS_NS_PER_S,
+        .message_count = 100,
+        .window        = 16,
+        .bytes_max     = 1000000,
+        /* Three times what loss leaves to TCP (Mathis and others 1997):
+         * 1.22 * 1448 B / (2 ms * sqrt(0.01)) = 8.8 MB/s. */
+        .goodput_Bps = 26500000,
+    };
+}
+
 void sim_plan_print(const struct sim_plan *plan)
 {
     static const char *const  kinds[] = {"stop", "compute", "go on",

@@ -32,6 +32,7 @@ enum { SIM_FAULT_COUNT_MAX = 8 };
 /* bound_ns      a silent peer is dead after it
  * is_star       all speak with host 0 only
  * segment_count of an interface of the others; 0: the default
+ * goodput_Bps   must arrive in each direction; 0: nothing is asked
  * same_ports    a process started again has the ports of the one before
  * message_count of each flow; there is one between each pair of hosts, each
  *               way
@@ -47,6 +48,7 @@ struct sim_plan {
     uint64_t           bound_ns;
     bool               same_ports;
     unsigned           segment_count;
+    uint64_t           goodput_Bps;
     unsigned           message_count, window, poll_count;
     size_t             bytes_max;
     struct sim_cut     cuts[SIM_NET_CUT_COUNT_MAX];
@@ -60,6 +62,9 @@ void sim_plan_make(struct sim_plan *plan, uint64_t seed);
  * wrong. */
 void sim_plan_make_crowd(struct sim_plan *plan, uint64_t seed,
                          unsigned host_count, bool is_star);
+/* Two hosts with much to say over a long path that loses 1 %: what arrives in
+ * each direction is compared with what TCP could do there. */
+void sim_plan_make_goodput(struct sim_plan *plan, uint64_t seed);
 void sim_plan_print(const struct sim_plan *plan);
 
 /* May an endpoint between these two fail? Only if the plan says so. */
