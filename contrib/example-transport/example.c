@@ -40,8 +40,8 @@ const struct ucs_config_table example_config_table = {
     .struct_bytes = sizeof(struct example_config),
 };
 
-static void example_devices(struct uct_device *devices, unsigned *count_p,
-                            char *reason);
+static void example_devices(const void *config, struct uct_device *devices,
+                            unsigned *count_p, char *reason);
 static ucs_status_t example_md_open(const struct uct_device *device,
                                     struct uct_md          **md_p);
 static void         example_md_close(struct uct_md *md);
@@ -79,13 +79,14 @@ const struct uct_module                   causeway_uct_module = {
                       .transport    = &example_transport,
 };
 
-static void example_devices(struct uct_device *devices, unsigned *count_p,
-                            char *reason)
+static void example_devices(const void *config, struct uct_device *devices,
+                            unsigned *count_p, char *reason)
 {
     const char *text  = getenv("UCX_EXAMPLE_DEVICES");
     long        count = (text == NULL) ? 1 : strtol(text, NULL, 10);
     unsigned    room  = *count_p;
 
+    (void)config; /* the environment is enough */
     (void)reason; /* there always is one */
     *count_p = ((count < 1) || (count > EXAMPLE_DEVICE_COUNT_MAX))
                    ? 1

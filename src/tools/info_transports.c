@@ -79,19 +79,22 @@ static void info_print_limits(const struct uct_device *device)
 static void info_print_transport(const struct uct_transport *transport,
                                  bool                        limits)
 {
-    struct uct_device devices[INFO_DEVICE_MAX];
+    struct uct_device devices[INFO_DEVICE_MAX]     = {{NULL}};
     char              reason[UCT_REASON_BYTES_MAX] = "";
     unsigned          count                        = INFO_DEVICE_MAX;
     unsigned          i;
 
-    transport->devices(devices, &count, reason);
+    transport->devices(NULL, devices, &count, reason);
     if (count == 0) {
         printf("transport  %s: no device%s%s\n", transport->name,
                reason[0] != '\0' ? ", " : "", reason);
     }
     for (i = 0; (i < count) && (i < INFO_DEVICE_MAX); i++) {
-        printf("transport  %s: %s\n", transport->name, devices[i].name);
-        if (limits) {
+        const char *why = devices[i].left_out;
+
+        printf("transport  %s: %s%s%s\n", transport->name, devices[i].name,
+               (why[0] != '\0') ? ", left out: " : "", why);
+        if (limits && (why[0] == '\0')) {
             info_print_limits(&devices[i]);
         }
     }

@@ -222,7 +222,7 @@ static struct uct_iface *bench_open(const char *name)
         ++transport;
     }
     bench_check(*transport != NULL, "find transport");
-    (*transport)->devices(&device, &count, reason);
+    (*transport)->devices(NULL, &device, &count, reason);
     bench_check(count > 0, "find device");
     bench_check(ucti_md_open(&device, &md) == UCS_OK, "md_open");
     bench_check(ucti_iface_open(md, &params, &iface) == UCS_OK, "iface_open");

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-static void         mock_devices(struct uct_device *devices, unsigned *count_p,
-                                 char *reason);
+static void         mock_devices(const void *config, struct uct_device *devices,
+                                 unsigned *count_p, char *reason);
 static ucs_status_t mock_md_open(const struct uct_device *device,
                                  struct uct_md          **md_p);
 static void         mock_md_close(struct uct_md *md);
@@ -82,12 +82,13 @@ static void mock_apply_absent(unsigned absent)
 }
 
 /* A context begins with this call: what the setup says from here on counts. */
-static void mock_devices(struct uct_device *devices, unsigned *count_p,
-                         char *reason)
+static void mock_devices(const void *config, struct uct_device *devices,
+                         unsigned *count_p, char *reason)
 {
     unsigned count = mock_world.setup.device_count;
     unsigned index;
 
+    (void)config;
     mock_apply_absent(mock_world.setup.absent);
     mock_world.random = mock_world.setup.seed;
     for (index = 0; index < ucs_min(count, *count_p); ++index) {

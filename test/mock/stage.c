@@ -97,7 +97,7 @@ void stage_open(struct stage *stage)
     stage->mock->reset();
     for (int host = 0; host < 2; ++host) {
         count = 1;
-        stage->tl->devices(&device, &count, reason);
+        stage->tl->devices(NULL, &device, &count, reason);
         ck_assert_int_eq(ucti_md_open(&device, &stage->mds[host]), UCS_OK);
         ck_assert_int_eq(
             ucti_iface_open(stage->mds[host], &params, &stage->ifaces[host]),

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test/sim/sim_netif.c - ucs/netif.h of a simulated host: one interface;
- * linked in place of ucs/netif.c. */
+/* test/sim/sim_netif.c - ucs/netif.h of a simulated host: one interface, from
+ * which everybody is reached; linked in place of ucs/netif.c and
+ * uct/udp/udp_io_route.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim_world.h"
 #include "ucs/netif.h"
+#include "uct/udp/udp_route.h"
 
 ucs_status_t ucsi_netif_list_init(struct ucs_netif_list *list)
 {
@@ -51,4 +53,15 @@ ucsi_netif_find_address(const struct ucs_netif_list *list,
              sim_net_host(address)))
                ? &list->netifs[0]
                : NULL;
+}
+
+ucs_status_t udp_route_ask(const struct ucs_sockaddr *local,
+                           const struct ucs_sockaddr *peer,
+                           struct udp_way            *way_p)
+{
+    bool is_here = (sim_net_host(local) == sim_net_host(peer));
+
+    *way_p = (struct udp_way){.kind  = is_here ? UDP_WAY_HERE : UDP_WAY_LINK,
+                              .index = 1};
+    return UCS_OK;
 }

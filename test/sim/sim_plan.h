@@ -46,7 +46,7 @@ struct sim_plan {
     struct sim_weather weather;
     uint64_t           wake_late_ns;
     uint64_t           bound_ns;
-    bool               same_ports;
+    bool               same_ports, encrypts;
     unsigned           segment_count;
     uint64_t           goodput_Bps;
     unsigned           message_count, window, poll_count;

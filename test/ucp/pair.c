@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pair.c - two workers with an endpoint to one another. */
+#include "config.h"
+
 #include "ucp/pair.h"
 
 #include <malloc.h>
@@ -26,6 +28,9 @@ const struct test_param pair_transports[] = {
     PAIR_SETUP("self", "self", NULL, NULL),
     PAIR_SETUP("sm", "sm", NULL, NULL),
     PAIR_SETUP("example", "example", NULL, NULL),
+#ifdef HAVE_UDP
+    PAIR_SETUP("udp", "udp", NULL, NULL),
+#endif
     {0},
 };
 
@@ -52,6 +57,11 @@ const struct test_param pair_protocols[] = {
     PAIR_SCHEME("sm_get", "sm", "get_zcopy"),
     PAIR_SCHEME("sm_put_ppln", "sm", "put_ppln"),
     PAIR_SCHEME("sm_am", "sm", "am"),
+#ifdef HAVE_UDP
+    PAIR_SETUP("udp", "udp", NULL, NULL),
+    PAIR_SETUP("udp_zcopy", "udp", NULL, "1"),
+    PAIR_SETUP("udp_rndv", "udp", "0", "inf"),
+#endif
     {0},
 };
 
@@ -138,6 +148,10 @@ void pair_open_setup(struct pair *pair, const struct pair_setup *setup,
              : (strcmp(setup->tls, "mock") == 0)  ? MOCK_MODULE_DIR
                                                   : NULL);
     pair_set("UCX_TLS", setup->tls);
+    /* How fast this machine copies, under whatever sanitizer, decides nothing
+     * here unless the test says so: test/uct/test_sm_speed.c is for that. */
+    (void)setenv("UCX_SM_BW", "26GBs", 0);
+    (void)setenv("UCX_SM_CMA_BW", "13GBs", 0);
     pair_set("UCX_RNDV_THRESH", setup->rndv_threshold);
     pair_set("UCX_ZCOPY_THRESH", setup->zcopy_threshold);
     if (setup->rndv_scheme != NULL) {

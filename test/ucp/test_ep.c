@@ -260,8 +260,9 @@ static void ep__to_oneself(const struct test_param *param)
  * the other side's end of it. */
 static void ep__cost_of_a_thousand(const struct test_param *param)
 {
-    enum { COUNT = 1000, BYTES_MAX = 1024 };
+    enum { COUNT = 1000 };
     static ucp_ep_h eps[COUNT];
+    const size_t    bytes_max = (strcmp(param->name, "udp") == 0) ? 4096 : 1024;
     size_t          before, created, used;
     struct pair     pair;
 
@@ -283,8 +284,8 @@ static void ep__cost_of_a_thousand(const struct test_param *param)
     printf("%s: %zu bytes an endpoint, %zu with the other end\n", param->name,
            (created - before) / COUNT, (used - before) / COUNT);
     ck_assert_uint_gt(created, before);
-    ck_assert_uint_le((created - before) / COUNT, BYTES_MAX);
-    ck_assert_uint_le((used - before) / COUNT, 2 * BYTES_MAX);
+    ck_assert_uint_le((created - before) / COUNT, bytes_max);
+    ck_assert_uint_le((used - before) / COUNT, 2 * bytes_max);
     pair_abandon(&pair);
 }
 

@@ -252,7 +252,8 @@ static void odd__workers_until_none_is_left(const struct test_param *param)
                                    &workers[count]);
         count += (status == UCS_OK) ? 1 : 0;
     }
-    ck_assert_uint_ge(count, 100);
+    /* One that speaks over interfaces has two sockets for each. */
+    ck_assert_uint_ge(count, (strcmp(param->name, "udp") == 0) ? 50 : 100);
     ck_assert_uint_gt(log_captured.count + (status == UCS_OK), 0);
     for (unsigned i = 0; i < count; ++i) {
         ucp_worker_destroy(workers[i]);

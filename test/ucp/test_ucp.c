@@ -2,8 +2,6 @@
 /* test_ucp.c - the test program of libucp. */
 #include "lib/test.h"
 
-#include <stdlib.h>
-
 #include "ucp/suites.h"
 
 static const struct test_suite *const suites[] = {
@@ -82,12 +80,7 @@ static const struct test_suite *const suites[] = {
     NULL,
 };
 
-/* How fast this machine copies, under whatever sanitizer, decides nothing here:
- * a test that has not said otherwise sees the same protocols everywhere. What
- * is measured is tested in test/uct/test_sm_speed.c. */
 int main(int argc, char **argv)
 {
-    (void)setenv("UCX_SM_BW", "26GBs", 0);
-    (void)setenv("UCX_SM_CMA_BW", "13GBs", 0);
     return test_main(argc, argv, suites);
 }

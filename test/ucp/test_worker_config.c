@@ -11,13 +11,16 @@ static void worker_config__is_shared(const struct test_param *param)
 {
     struct pair pair;
     ucp_ep_h    other;
+    unsigned    ifaces[UCP_LANE_COUNT_MAX];
 
     pair_open_setup(&pair, param->value, 0, UCP_ERR_HANDLING_MODE_PEER);
     other = pair_connect(&pair, 0, UCP_ERR_HANDLING_MODE_PEER);
     ck_assert_ptr_eq(other->config, pair.eps[0]->config);
-    ck_assert_ptr_eq(ucp_worker_ep_config(pair.workers[0],
-                                          &other->config->lanes[0].iface_index,
-                                          1),
+    for (unsigned i = 0; i < other->config->lane_count; ++i) {
+        ifaces[i] = other->config->lanes[i].iface_index;
+    }
+    ck_assert_ptr_eq(ucp_worker_ep_config(pair.workers[0], ifaces,
+                                          other->config->lane_count),
                      other->config);
     ck_assert_ptr_null(ucp_ep_close_nbx(other, &pair_force_param));
     pair_close(&pair);

@@ -99,8 +99,8 @@ static void devices__more_or_less_room(const struct test_param *param)
     char                        reason[UCT_REASON_BYTES_MAX] = "";
     unsigned                    none = 0, count = 64;
 
-    conform->transport->devices(devices, &count, reason);
-    conform->transport->devices(NULL, &none, reason);
+    conform->transport->devices(NULL, devices, &count, reason);
+    conform->transport->devices(NULL, NULL, &none, reason);
     ck_assert_uint_eq(none, count);
     ck_assert((count > 0) || (reason[0] != '\0'));
     if (count > 0) {

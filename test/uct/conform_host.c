@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "ucs/config.h"
+
 enum { HOST_ECHO_BYTES = 32, HOST_SLEEP_MS = 5000 };
 
 /* splitmix64. */
@@ -17,20 +19,45 @@ uint64_t host_random(struct host *host)
     return mix ^ (mix >> 31);
 }
 
+/* The transport's settings, with encryption. */
+static ucs_status_t host_options(const struct uct_transport *tl,
+                                 void                      **options_p)
+{
+    ucs_status_t status;
+
+    *options_p = calloc(1, tl->config->struct_bytes);
+    status     = ucsi_config_read(tl->config, NULL, *options_p);
+    if (status == UCS_OK) {
+        status = ucsi_config_set(tl->config, *options_p, "NET_ENCRYPT", "y");
+    }
+    return status;
+}
+
 static ucs_status_t host_open_iface(struct host                *host,
                                     const struct conform_param *param,
                                     bool                        wakeup)
 {
-    const struct uct_iface_params params = {
+    struct uct_iface_params params = {
         .source_end       = host_source_end,
         .source_end_arg   = host,
         .names            = param->names,
         .wakeup           = wakeup,
         .failure_bound_ns = CONFORM_FAILURE_S * 1000000000ull,
     };
-    ucs_status_t status;
+    void        *options = NULL;
+    ucs_status_t status  = UCS_OK;
 
-    status = ucti_iface_open(host->md, &params, &host->iface);
+    if (param->is_encrypted) {
+        status = host_options(host->tl, &options);
+    }
+    if (status == UCS_OK) {
+        params.config = options;
+        status        = ucti_iface_open(host->md, &params, &host->iface);
+    }
+    if (options != NULL) {
+        ucsi_config_release(host->tl->config, options);
+        free(options);
+    }
     if (status != UCS_OK) {
         return status;
     }
@@ -50,7 +77,7 @@ ucs_status_t host_open(struct host *host, const struct conform_param *param,
 
     memset(host, 0, sizeof(*host));
     host->tl = tl;
-    tl->devices(&device, &count, reason);
+    tl->devices(NULL, &device, &count, reason);
     if (count == 0) {
         return UCS_ERR_NO_DEVICE;
     }

@@ -34,11 +34,13 @@ enum conform_am_id {
 };
 
 /* Transport and number of processes: the value of a test_param.
- * names  what chose the transport, as in uct_iface_params */
+ * names       what chose the transport, as in uct_iface_params
+ * is_encrypted  with NET_ENCRYPT=y */
 struct conform_param {
     const struct uct_transport   *transport;
     unsigned                      process_count;
     const struct ucs_config_list *names;
+    bool                          is_encrypted;
 };
 
 /* What a host received, as others may see it. */

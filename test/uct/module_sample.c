@@ -11,9 +11,10 @@ int                   causeway_uct_something_else = 1;
 #else
 
 /* Never called: the loader looks at pointers only. */
-static void sample_devices(struct uct_device *devices, unsigned *count_p,
-                           char *reason)
+static void sample_devices(const void *config, struct uct_device *devices,
+                           unsigned *count_p, char *reason)
 {
+    (void)config;
     (void)devices;
     (void)reason;
     *count_p = 0;

@@ -54,7 +54,7 @@ static inline void open_with(const void *config)
     const struct uct_iface_params params = {
         .source_end = on_source_end, .config = config, .wakeup = true};
 
-    self->devices(&device, &count, NULL);
+    self->devices(NULL, &device, &count, NULL);
     ck_assert_uint_eq(count, 1);
     ck_assert_int_eq(ucti_md_open(&device, &md), UCS_OK);
     ck_assert_int_eq(ucti_iface_open(md, &params, &iface), UCS_OK);

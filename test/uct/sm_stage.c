@@ -109,7 +109,7 @@ void sm_end_open(struct sm_end *end, bool wakeup)
     char              reason[UCT_REASON_BYTES_MAX];
 
     memset(end, 0, sizeof(*end));
-    uct_sm_transport.devices(&device, &count, reason);
+    uct_sm_transport.devices(NULL, &device, &count, reason);
     ck_assert_uint_eq(count, 1);
     ck_assert_int_eq(ucti_md_open(&device, &end->md), UCS_OK);
     ck_assert_int_eq(ucti_iface_open(end->md, &params, &end->iface), UCS_OK);

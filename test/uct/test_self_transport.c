@@ -48,7 +48,7 @@ static void devices__count_without_room(const struct test_param *param)
     unsigned count = 0;
 
     (void)param;
-    ucti_transports()[0]->devices(NULL, &count, NULL);
+    ucti_transports()[0]->devices(NULL, NULL, &count, NULL);
     ck_assert_uint_eq(count, 1);
 }
 

@@ -25,7 +25,7 @@ static ucs_status_t iface_try(const char *name, const char *value)
     ucs_status_t            status;
 
     ck_assert_int_eq(setenv(name, value, 1), 0);
-    uct_sm_transport.devices(&device, &count, reason);
+    uct_sm_transport.devices(NULL, &device, &count, reason);
     ck_assert_int_eq(ucti_md_open(&device, &md), UCS_OK);
     status = ucti_iface_open(md, &params, &iface);
     if (status == UCS_OK) {

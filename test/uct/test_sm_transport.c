@@ -29,12 +29,12 @@ static void transport__has_one_device(const struct test_param *param)
     unsigned          count = 2;
 
     (void)param;
-    uct_sm_transport.devices(devices, &count, reason);
+    uct_sm_transport.devices(NULL, devices, &count, reason);
     ck_assert_uint_eq(count, 1);
     ck_assert_str_eq(devices[0].name, "memory");
     ck_assert_ptr_eq(devices[0].transport, &uct_sm_transport);
     count = 0;
-    uct_sm_transport.devices(NULL, &count, reason);
+    uct_sm_transport.devices(NULL, NULL, &count, reason);
     ck_assert_uint_eq(count, 1);
 }
 

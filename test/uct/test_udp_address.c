@@ -19,6 +19,7 @@ static void make(struct udp_address *address, const char *host)
     address->secret.key[0] = ~3ull;
     address->secret.key[1] = ~4ull;
     address->prefix_bits   = 24;
+    address->ciphers       = 3;
 }
 
 static void code__both_families_come_back(const struct test_param *param)
@@ -42,6 +43,7 @@ static void code__both_families_come_back(const struct test_param *param)
         ck_assert_uint_eq(out.host_id, in.host_id);
         ck_assert_mem_eq(&out.secret, &in.secret, sizeof(in.secret));
         ck_assert_uint_eq(out.prefix_bits, 24);
+        ck_assert_uint_eq(out.ciphers, 3);
     }
 }
 

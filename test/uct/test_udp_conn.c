@@ -8,16 +8,24 @@
 
 #include "ucs/clock.h"
 #include "uct/suites.h"
+#include "uct/udp/udp_crypt.h"
 #include "uct/udp_net.h"
 
 enum { LOAD_SLOTS = 16, LOAD_BYTES_MAX = UDP_MESSAGE_BYTES };
 
 static struct udp_net net;
 
+/* Everything once in the clear and once encrypted. */
+static const struct test_param params[] = {
+    {"clear", &(const unsigned){0}},
+    {"encrypted", &(const unsigned){UDP_CRYPT_CHACHA20}},
+    {NULL, NULL}};
+
 static void setup(const struct test_param *param)
 {
-    (void)param;
-    udp_net_open(&net);
+    const unsigned *ciphers = param->value;
+
+    udp_net_open(&net, *ciphers);
 }
 
 static void teardown(const struct test_param *param)
@@ -298,6 +306,35 @@ static bool has_failed(struct udp_net *unused)
     return net.ends[0].conn.state == UDP_CONN_FAILED;
 }
 
+/* ----------------------------------------------------------- encryption */
+
+static void encryption__must_be_agreed_on(const struct test_param *param)
+{
+    const unsigned *ciphers = param->value;
+    net.ends[1].env.ciphers = (*ciphers == 0) ? UDP_CRYPT_CHACHA20 : 0;
+    udp_net_connect(&net);
+    ck_assert(!udp_net_until(&net, udp_net_is_open, 1));
+    ck_assert(!net.ends[1].has_conn);
+    ck_assert_uint_gt(net.ends[1].refused_count, 0);
+}
+
+static void encryption__hides_the_payload(const struct test_param *param)
+{
+    static const uint8_t text[]  = "nobody reads this";
+    const unsigned      *ciphers = param->value;
+    struct udp_segment  *segment;
+
+    connect_both();
+    segment = udp_env_segment(&net.ends[0].env, UDP_HEAD_BYTES + 32);
+    memset(segment->bytes + UDP_HEAD_BYTES, 0, 32);
+    memcpy(segment->bytes + UDP_HEAD_BYTES + 8, text, sizeof(text) - 1);
+    net.needle       = text;
+    net.needle_bytes = sizeof(text) - 1;
+    udp_conn_send_am(&net.ends[0].conn, segment, 5, 0, 32);
+    ck_assert(udp_net_until(&net, is_quiet, 5));
+    ck_assert_uint_eq(net.needle_count > 0, *ciphers == 0);
+}
+
 static void silence__fails_within_the_bound(const struct test_param *param)
 {
     uint64_t begin_ns;
@@ -410,6 +447,8 @@ static const struct test_case cases[] = {
     TEST(mtu__path_that_shrinks),
     TEST(cookie__is_for_one_client_and_two_seconds),
     TEST(stranger__changes_nothing),
+    TEST(encryption__must_be_agreed_on),
+    TEST(encryption__hides_the_payload),
     TEST(silence__fails_within_the_bound),
     TEST(silence__ends_what_is_in_flight),
     TEST(silence__that_ends_is_no_failure),
@@ -419,5 +458,8 @@ static const struct test_case cases[] = {
     TEST(memory__of_an_idle_connection),
     {0}};
 
-const struct test_suite udp_conn_suite = {
-    .name = "udp_conn", .cases = cases, .setup = setup, .teardown = teardown};
+const struct test_suite udp_conn_suite = {.name     = "udp_conn",
+                                          .cases    = cases,
+                                          .params   = params,
+                                          .setup    = setup,
+                                          .teardown = teardown};

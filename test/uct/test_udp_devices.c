@@ -202,11 +202,93 @@ static void udp_devices_unknown__names_each(const struct test_param *param)
     ck_assert_ptr_null(udp_devices_unknown(&netifs, &wanted, &position));
 }
 
+static void udp_device_judge_other__needs_both(const struct test_param *param)
+{
+    static const struct {
+        const char *addresses;
+        const char *other; /* NULL: one side is enough */
+    } rows[] = {{"10.0.0.1 fd00::1", "fd00::1"},
+                {"fe80::1 fd00::1 10.0.0.1", "fd00::1"},
+                {"10.0.0.1", NULL},
+                {"fd00::1", NULL},
+                {"10.0.0.1 fe80::1", NULL},
+                {"169.254.1.1 fd00::1", NULL},
+                {"", NULL}};
+    size_t i;
+
+    (void)param;
+    for (i = 0; i < UCS_ARRAY_COUNT(rows); ++i) {
+        struct ucs_netif  netif = make_netif("eth0", rows[i].addresses);
+        struct udp_device device;
+        bool              is = udp_device_judge_other(&netif, NULL, &device);
+
+        ck_assert_msg(is == (rows[i].other != NULL), "%s", rows[i].addresses);
+        if (is) {
+            ck_assert_str_eq(device.name, "eth0/ipv6");
+            ck_assert_int_eq(device.status, UCS_OK);
+            ck_assert_int_eq(device.local.base.sa_family, AF_INET6);
+        }
+    }
+}
+
+/* eth0 down, lo, a slow and a fast one, the fast one with both families. */
+static void udp_devices_judge__best_first(const struct test_param *param)
+{
+    static const char *const order[] = {"lo", "eth2", "eth2/ipv6", "eth1",
+                                        "eth0"};
+    struct ucs_netif         list[]  = {
+                 make_netif("eth0", "10.0.0.1"), make_netif("lo", "127.0.0.1 ::1"),
+                 make_netif("eth1", "10.0.1.1"), make_netif("eth2", "10.0.2.1 fd00::1")};
+    struct ucs_netif_list netifs = {list, UCS_ARRAY_COUNT(list)};
+    struct udp_device     devices[2 * UCS_ARRAY_COUNT(list)];
+    unsigned              i;
+
+    (void)param;
+    list[0].is_up       = false;
+    list[3].speed_mbits = 100000;
+    ck_assert_uint_eq(udp_devices_judge(&netifs, NULL, devices),
+                      UCS_ARRAY_COUNT(order));
+    for (i = 0; i < UCS_ARRAY_COUNT(order); ++i) {
+        ck_assert_str_eq(devices[i].name, order[i]);
+        ck_assert((devices[i].status == UCS_OK) ==
+                  (i + 1 < UCS_ARRAY_COUNT(order)));
+    }
+}
+
+static void udp_devices_find__each_side(const struct test_param *param)
+{
+    char                  *words[] = {(char *)(uintptr_t) "eth0/ipv6"};
+    struct ucs_config_list wanted  = {.names = words, .count = 1};
+    struct ucs_netif       netif   = make_netif("eth0", "10.0.0.1 fd00::1");
+    struct ucs_netif_list  netifs  = {&netif, 1};
+    struct udp_device      device;
+    unsigned               position = 0;
+
+    (void)param;
+    ck_assert_int_eq(udp_devices_find(&netifs, &wanted, "eth0", &device),
+                     UCS_OK);
+    ck_assert_int_eq(device.status, UCS_ERR_UNSUPPORTED);
+    ck_assert_int_eq(udp_devices_find(&netifs, &wanted, "eth0/ipv6", &device),
+                     UCS_OK);
+    ck_assert_int_eq(device.status, UCS_OK);
+    ck_assert_int_eq(udp_devices_find(&netifs, &wanted, "eth1", &device),
+                     UCS_ERR_NO_DEVICE);
+    ck_assert_ptr_null(udp_devices_unknown(&netifs, &wanted, &position));
+    /* The interface means both sides. */
+    words[0] = (char *)(uintptr_t) "eth0";
+    ck_assert_int_eq(udp_devices_find(&netifs, &wanted, "eth0/ipv6", &device),
+                     UCS_OK);
+    ck_assert_int_eq(device.status, UCS_OK);
+}
+
 static const struct test_case cases[] = {
     TEST(udp_address_is_link_local__edges),
     TEST(udp_device_judge__best_address),
     TEST(udp_device_judge__refusals),
     TEST(udp_device_judge__setting),
+    TEST(udp_device_judge_other__needs_both),
+    TEST(udp_devices_judge__best_first),
+    TEST(udp_devices_find__each_side),
     TEST(udp_devices_unknown__names_each),
     {0},
 };

@@ -92,7 +92,7 @@ static void extension__each_comes_back(const struct test_param *param)
     const struct udp_access access                     = {~1ull, ~2ull, 3, 0};
     const struct udp_word   word                       = {~4ull, ~5ull, 6, 8};
     const struct udp_answer answer                     = {7, -8, ~9ull};
-    const struct udp_hello  hello = {~1ull, ~2ull, ~3ull, 4, 5, 6, 7};
+    const struct udp_hello  hello = {~1ull, ~2ull, ~3ull, 4, 5, 6, 7, 8};
     struct udp_chunk        chunk_out;
     struct udp_access       access_out;
     struct udp_word         word_out;

@@ -33,6 +33,11 @@ static struct test_param params_two[PARAM_COUNT_MAX + 1];
 /* All, and once more by names that mean less than the whole transport. */
 static struct test_param params_parts[PARAM_COUNT_MAX + 1];
 
+enum { ENCRYPTED_COUNT_MAX = 4 };
+static struct conform_param values_encrypted[ENCRYPTED_COUNT_MAX];
+static char names_encrypted[ENCRYPTED_COUNT_MAX][UCT_NAME_BYTES_MAX + 16];
+static struct test_param params_encrypted[ENCRYPTED_COUNT_MAX + 1];
+
 /* Does an interface of it reach only itself? Opens one to ask. */
 static bool is_self_only(const struct uct_transport *tl)
 {
@@ -64,7 +69,7 @@ static void add_param(const struct uct_transport *tl, const char *name,
     chosen[count].list =
         (struct ucs_config_list){&chosen[count].text, 1, false};
     values[count] =
-        (struct conform_param){tl, process_count, &chosen[count].list};
+        (struct conform_param){tl, process_count, &chosen[count].list, false};
     (void)snprintf(names[count], sizeof(names[count]), "%s.%u", name,
                    process_count);
     params_parts[count] = (struct test_param){names[count], &values[count]};
@@ -75,6 +80,59 @@ static void add_param(const struct uct_transport *tl, const char *name,
         params_two[count_two++] = params_parts[count];
     }
     ++count;
+}
+
+/* Does it know UCX_NET_ENCRYPT? */
+static bool can_encrypt(const struct uct_transport *tl)
+{
+    void *options;
+    bool  can = false;
+
+    if (tl->config == NULL) {
+        return false;
+    }
+    options = calloc(1, tl->config->struct_bytes);
+    if (ucsi_config_read(tl->config, NULL, options) == UCS_OK) {
+        can =
+            ucsi_config_set(tl->config, options, "NET_ENCRYPT", "y") == UCS_OK;
+        ucsi_config_release(tl->config, options);
+    }
+    free(options);
+    return can;
+}
+
+/* The same transport between two processes, encrypted: as one more transport
+ * in tests of every way that data takes. */
+static void add_encrypted(const struct uct_transport *tl)
+{
+    static unsigned count;
+
+    if (count == ENCRYPTED_COUNT_MAX) {
+        return;
+    }
+    values_encrypted[count] = (struct conform_param){tl, 2, NULL, true};
+    (void)snprintf(names_encrypted[count], sizeof(names_encrypted[count]),
+                   "%s-encrypted.2", tl->name);
+    params_encrypted[count] =
+        (struct test_param){names_encrypted[count], &values_encrypted[count]};
+    ++count;
+}
+
+/* `params` and behind them the encrypted ones. */
+static const struct test_param *with_encrypted(const struct test_param *params)
+{
+    static struct test_param rows[2][PARAM_COUNT_MAX + ENCRYPTED_COUNT_MAX + 1];
+    static unsigned          used;
+    struct test_param       *row   = rows[used++];
+    unsigned                 count = 0, index;
+
+    for (; params->name != NULL; ++params) {
+        row[count++] = *params;
+    }
+    for (index = 0; params_encrypted[index].name != NULL; ++index) {
+        row[count++] = params_encrypted[index];
+    }
+    return row;
 }
 
 int main(int argc, char **argv)
@@ -96,6 +154,9 @@ int main(int argc, char **argv)
         if (!is_self_only(*next)) {
             add_param(*next, (*next)->name, 2);
         }
+        if (can_encrypt(*next)) {
+            add_encrypted(*next);
+        }
         if (ucti_transport_has_name(*next, WITHOUT_CMA)) {
             add_param(*next, WITHOUT_CMA, 1);
             add_param(*next, WITHOUT_CMA, 2);
@@ -106,13 +167,16 @@ int main(int argc, char **argv)
         suites[index]->params = params_all;
         list[index]           = suites[index];
     }
-    /* What may differ without a part. */
-    conform_address_suite.params = params_parts;
-    conform_am_suite.params      = params_parts;
-    conform_rights_suite.params  = params_parts;
-    conform_rma_suite.params     = params_parts;
-    conform_pieces_suite.params  = params_parts;
-    conform_faults_suite.params  = params_two;
+    /* What may differ without a part, or encrypted. */
+    conform_address_suite.params  = with_encrypted(params_parts);
+    conform_am_suite.params       = conform_address_suite.params;
+    conform_rma_suite.params      = conform_address_suite.params;
+    conform_pieces_suite.params   = conform_address_suite.params;
+    conform_rights_suite.params   = params_parts;
+    conform_order_suite.params    = with_encrypted(params_all);
+    conform_zcopy_suite.params    = conform_order_suite.params;
+    conform_teardown_suite.params = conform_order_suite.params;
+    conform_faults_suite.params   = params_two;
     if (params_two[0].name != NULL) {
         list[index] = &conform_faults_suite;
     }

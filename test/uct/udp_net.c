@@ -60,6 +60,9 @@ static void net_packet_out(struct udp_net_end *from, const uint8_t *bytes,
     const struct udp_net_path *path = &net->path;
 
     ++net->packet_count;
+    net->needle_count +=
+        (net->needle != NULL) &&
+        (memmem(bytes, length, net->needle, net->needle_bytes) != NULL);
     if (path->is_cut || (test_random_below(1000) < path->loss) ||
         ((path->mtu_bytes != 0) && (length > path->mtu_bytes))) {
         ++net->lost_count;
@@ -217,6 +220,10 @@ static void net_answer(struct udp_net_end *end, const struct udp_head *head,
     ck_assert(
         udp_seal_check(&end->self.secret, bytes, UDP_HEAD_BYTES + 40, length));
     udp_wire_get_hello(bytes + UDP_HEAD_BYTES, &hello);
+    if (!udp_connect_agrees(&end->env, &hello)) {
+        ++end->refused_count;
+        return;
+    }
     if (head->kind == UDP_KIND_HELLO) {
         udp_conn_init(&stranger, &end->env, 0);
         stranger.handshake = end->self.secret;
@@ -232,7 +239,8 @@ static void net_answer(struct udp_net_end *end, const struct udp_head *head,
         udp_conn_init(&end->conn, &end->env, 77);
         end->conn.nonce = test_random();
         end->has_conn   = true;
-        udp_connect_accept(&end->conn, &end->self, &from, &hello);
+        ck_assert_int_eq(
+            udp_connect_accept(&end->conn, &end->self, &from, &hello), UCS_OK);
     }
     udp_connect_send_accept(&end->conn, 2);
 }
@@ -323,7 +331,7 @@ bool udp_net_is_open(struct udp_net *net)
            udp_conn_is_open(&net->ends[1].conn);
 }
 
-void udp_net_open(struct udp_net *net)
+void udp_net_open(struct udp_net *net, unsigned ciphers)
 {
     unsigned index;
 
@@ -342,6 +350,7 @@ void udp_net_open(struct udp_net *net)
         end->env.largest_bytes      = UDP_PACKET_BYTES_MAX;
         end->env.buffer_bytes       = 1 << 20;
         end->env.window             = UDP_WINDOW_COUNT;
+        end->env.ciphers            = (uint16_t)ciphers;
         end->self.data_port         = 2;
         end->self.secret.key[0]     = test_random();
         end->self.cookie_key.key[1] = test_random();

@@ -39,6 +39,7 @@ struct udp_net_end {
     uint64_t                ordered_count, any_count;
     uint8_t                 any_seen[NET_MESSAGE_COUNT_MAX];
     uint64_t                bad_count;
+    uint64_t                refused_count; /* that would not encrypt as we */
     uint64_t                finished_count;
     ucs_status_t            finished_status; /* of the last one */
     bool                    is_full;         /* nothing is taken */
@@ -52,9 +53,13 @@ struct udp_net {
     struct ucs_heap     heap;
     uint64_t            now_ns;
     uint64_t            packet_count, lost_count;
+    const uint8_t      *needle; /* is looked for in every packet; NULL: none */
+    size_t              needle_bytes;
+    uint64_t            needle_count;
 };
 
-void udp_net_open(struct udp_net *net);
+/* @param ciphers  Both ends encrypt by one of them; 0: they do not. */
+void udp_net_open(struct udp_net *net, unsigned ciphers);
 void udp_net_close(struct udp_net *net);
 /* Begin to connect; the server's end exists when it has_conn. */
 void udp_net_connect(struct udp_net *net);

@@ -28,35 +28,50 @@ static void context_leave_out(struct ucp_context         *context,
     }
 }
 
+static void context_open_device(struct ucp_context      *context,
+                                const struct uct_device *device)
+{
+    struct ucp_resource *resource =
+        &context->resources[context->resource_count];
+    ucs_status_t status;
+
+    if (device->left_out[0] != '\0') {
+        context_leave_out(context, device->transport, device, device->left_out);
+        return;
+    }
+    status = ucti_md_open(device, &resource->md);
+    if (status == UCS_OK) {
+        ++context->resource_count;
+    } else {
+        ucs_warn("transport %s, device %s is left out: %s",
+                 device->transport->name, device->name,
+                 ucs_status_string(status));
+        context_leave_out(context, device->transport, device,
+                          ucs_status_string(status));
+    }
+}
+
 /* Open the devices of one transport. */
 static void context_open_transport(struct ucp_context         *context,
                                    const struct uct_transport *transport)
 {
-    struct uct_device devices[UCP_DEVICE_COUNT_MAX];
-    char              reason[UCT_REASON_BYTES_MAX] = "no device";
+    struct uct_device devices[UCP_DEVICE_COUNT_MAX] = {{NULL}};
+    char              reason[UCT_REASON_BYTES_MAX]  = "no device";
     unsigned          count = UCP_DEVICE_COUNT_MAX - context->resource_count;
     unsigned          room  = count;
-    ucs_status_t      status;
 
     if (!ucp_config_allows(&context->config, transport)) {
         context_leave_out(context, transport, NULL, "not in UCX_TLS");
         return;
     }
-    transport->devices(devices, &count, reason);
+    transport->devices(
+        ucp_transport_config_find(&context->transports, transport), devices,
+        &count, reason);
     if (count == 0) {
         context_leave_out(context, transport, NULL, reason);
     }
     for (unsigned i = 0; i < ucs_min(count, room); ++i) {
-        status = ucti_md_open(&devices[i],
-                              &context->resources[context->resource_count].md);
-        if (status == UCS_OK) {
-            ++context->resource_count;
-        } else {
-            ucs_warn("transport %s, device %s is left out: %s", transport->name,
-                     devices[i].name, ucs_status_string(status));
-            context_leave_out(context, transport, &devices[i],
-                              ucs_status_string(status));
-        }
+        context_open_device(context, &devices[i]);
     }
 }
 

@@ -33,7 +33,7 @@ struct ucp_left_out {
     char reason[UCT_REASON_BYTES_MAX];
 };
 
-enum { UCP_LEFT_OUT_COUNT_MAX = 16 }; /* more are not remembered */
+enum { UCP_LEFT_OUT_COUNT_MAX = 32 }; /* more are not remembered */
 
 /* is_counted  UCX_STATS_DEST: it has the report of counters open
  * regs  registered memory, of all domains

@@ -181,8 +181,12 @@ static void explain_unpaired(struct ucp_explain            *explain,
         }
     }
     for (unsigned i = 0; i < context->left_out_count; ++i) {
-        explain_candidate(explain, "left out", context->left_out[i].name,
-                          context->left_out[i].reason, "UCX_TLS");
+        const struct ucp_left_out *left      = &context->left_out[i];
+        bool                       is_device = strchr(left->name, '/') != NULL;
+
+        /* What keeps a device out is in its reason. */
+        explain_candidate(explain, "left out", left->name, left->reason,
+                          is_device ? "" : "UCX_TLS");
     }
 }
 

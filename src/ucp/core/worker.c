@@ -22,9 +22,11 @@ enum worker_limit {
      * of each request when a batch is added. */
     WORKER_REQUEST_CHUNK_COUNT = 128,
     /* A quiet interface whose poll is a system call is looked at so often. */
-    WORKER_SLOW_POLL_CALLS = 8,
-    WORKER_SLOW_QUIET_MAX  = 64, /* empty polls until it counts as quiet */
-    WORKER_SLOW_POLL_NS    = 20000,
+    WORKER_SLOW_POLL_CALLS    = 8,
+    WORKER_SLOW_QUIET_MAX     = 64, /* empty polls until it counts as quiet */
+    WORKER_SLOW_POLL_NS       = 20000,
+    WORKER_SLOW_POLL_NS_MAX   = 500000,
+    WORKER_SLOW_SILENCE_PARTS = 16,
 };
 
 static const struct ucs_counter_desc worker_count_descs[] = {
@@ -128,9 +130,10 @@ static void worker_add_to_poll(struct ucp_worker             *worker,
     if (wiface->attr.flags & UCT_IFACE_POLL_IS_SYSCALL) {
         worker->slow[worker->slow_count++] = (struct ucp_slow_iface){
             .iface       = wiface->iface,
-            .countdown   = 1,
             .quiet_count = WORKER_SLOW_QUIET_MAX,
+            .wait_cycles = ucsi_clock_ns_to_cycles(WORKER_SLOW_POLL_NS),
         };
+        worker->slow_countdown = 1;
     } else {
         worker->fast[worker->fast_count++] = wiface->iface;
     }
@@ -294,29 +297,46 @@ void ucp_worker_close(struct ucp_worker *worker)
     free(worker);
 }
 
-/* Poll an interface whose progress is a system call: on every 8th call while
- * it has traffic, else by the clock; always if there is no other. The clock
- * costs as much as a tenth of a message, so it is read on every 8th call. */
-static UCS_OUTLINE unsigned worker_poll_slow(struct ucp_worker     *worker,
-                                             struct ucp_slow_iface *slow)
+/* One that is quiet is left alone for a sixteenth of its silence: so much
+ * later, at most, is noticed what ends it. */
+static unsigned slow_poll(struct ucp_slow_iface *slow, uint64_t now)
 {
-    unsigned count;
-    uint64_t now;
+    unsigned count = uct_iface_progress(slow->iface);
 
-    slow->countdown = WORKER_SLOW_POLL_CALLS;
-    if ((worker->fast_count > 0) &&
-        (slow->quiet_count == WORKER_SLOW_QUIET_MAX)) {
-        now = ucs_clock_cycles();
-        if (now < slow->poll_cycles) {
-            return 0;
-        }
-        slow->poll_cycles = now + ucsi_clock_ns_to_cycles(WORKER_SLOW_POLL_NS);
-    }
-    count = uct_iface_progress(slow->iface);
     if (count > 0) {
         slow->quiet_count = 0;
+        slow->wait_cycles = ucsi_clock_ns_to_cycles(WORKER_SLOW_POLL_NS);
     } else if (slow->quiet_count < WORKER_SLOW_QUIET_MAX) {
         ++slow->quiet_count;
+    } else {
+        slow->wait_cycles += slow->wait_cycles / WORKER_SLOW_SILENCE_PARTS;
+        slow->wait_cycles =
+            ucs_min(slow->wait_cycles,
+                    ucsi_clock_ns_to_cycles(WORKER_SLOW_POLL_NS_MAX));
+    }
+    slow->poll_cycles = now + slow->wait_cycles;
+    return count;
+}
+
+/* Poll the interfaces whose progress is a system call: on every 8th call those
+ * that have traffic, the others by the clock; always if there are no other
+ * interfaces. The clock costs as much as a tenth of a message, so it is read
+ * on every 8th call, once for all of them. */
+static UCS_OUTLINE unsigned worker_poll_slow(struct ucp_worker *worker)
+{
+    uint64_t now   = ucs_clock_cycles();
+    unsigned count = 0;
+
+    worker->slow_countdown =
+        (worker->fast_count > 0) ? WORKER_SLOW_POLL_CALLS : 1;
+    for (unsigned i = 0; i < worker->slow_count; ++i) {
+        struct ucp_slow_iface *slow = &worker->slow[i];
+
+        if ((worker->fast_count == 0) ||
+            (slow->quiet_count < WORKER_SLOW_QUIET_MAX) ||
+            (now >= slow->poll_cycles)) {
+            count += slow_poll(slow, now);
+        }
     }
     return count;
 }
@@ -332,10 +352,8 @@ unsigned ucp_worker_poll(struct ucp_worker *worker)
             count += uct_iface_progress(worker->fast[i]);
         }
     }
-    for (unsigned i = 0; i < worker->slow_count; ++i) {
-        if ((--worker->slow[i].countdown == 0) || (worker->fast_count == 0)) {
-            count += worker_poll_slow(worker, &worker->slow[i]);
-        }
+    if ((worker->slow_count > 0) && (--worker->slow_countdown == 0)) {
+        count += worker_poll_slow(worker);
     }
     worker->is_inside = false;
     if (ucs_unlikely(!ucs_list_is_empty(&worker->closes))) {

@@ -41,13 +41,13 @@ struct ucp_worker_iface {
 };
 
 /* An interface whose progress is a system call: polled rarely.
- * countdown      calls until the next look
- * poll_cycles    when it is polled next while it is quiet */
+ * quiet_count  empty polls in a row, until it counts as quiet
+ * wait_cycles  between polls while it is quiet
+ * poll_cycles  when it is polled next then */
 struct ucp_slow_iface {
     struct uct_iface *iface;
-    unsigned          countdown;
     unsigned          quiet_count;
-    uint64_t          poll_cycles;
+    uint64_t          wait_cycles, poll_cycles;
 };
 
 /* epoll_fd   readable when a sleeper must wake; -1: no wakeup feature
@@ -78,6 +78,7 @@ enum ucp_count {
 };
 
 /* fast, slow    interfaces by how progress polls them
+ * slow_countdown  calls until the slow ones are looked at
  * requests      pool: struct ucp_request and the user's bytes
  * ids           requests that a peer may name
  * peers         by worker id: struct ucp_peer
@@ -94,6 +95,7 @@ struct ucp_worker {
     bool                      is_closing; /* completions do not call back */
     unsigned                  fast_count;
     unsigned                  slow_count;
+    unsigned                  slow_countdown;
     struct uct_iface         *fast[UCP_DEVICE_COUNT_MAX];
     struct ucp_tag_queues     tag;
     struct ucs_mpool          requests;

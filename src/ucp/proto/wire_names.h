@@ -13,7 +13,7 @@
  * has_tag       it begins with a tag
  * is_ordered    handed up in the order sent: the n-th one here is the n-th one
  *               there
- * is_control    what follows the header is no data: keys */
+ * is_control    what follows the header is no data: keys, an address */
 struct ucp_wire_message {
     const char *name;
     uint8_t     header_bytes;
@@ -28,7 +28,7 @@ static inline const struct ucp_wire_message *ucp_wire_message(uint8_t am_id)
     static const struct ucp_wire_message unknown = {"message", 0, false, false,
                                                     false};
     static const struct ucp_wire_message messages[] = {
-        [UCP_AM_ANNOUNCE] = {"ANNOUNCE", 0, false, false, false},
+        [UCP_AM_ANNOUNCE] = {"ANNOUNCE", 0, false, false, true},
         [UCP_AM_EAGER]    = {"EAGER", UCP_WIRE_EAGER_BYTES, true, true, false},
         [UCP_AM_EAGER_FIRST] = {"EAGER_FIRST", UCP_WIRE_FIRST_BYTES, true, true,
                                 false},

@@ -165,11 +165,30 @@ lane_find_entry(struct ucp_worker *worker, unsigned iface_index,
     return NULL;
 }
 
-static bool lane_has_iface(const struct ucp_lane_choice *choices,
+/* Two ways into one device: "eth0" and "eth0/ipv6". */
+static bool lane_shares_wire(const struct uct_iface *a,
+                             const struct uct_iface *b)
+{
+    size_t bytes;
+
+    if ((a->transport != b->transport) || (a->md == NULL) || (b->md == NULL)) {
+        return false;
+    }
+    bytes = strcspn(a->md->device.name, "/");
+    return (bytes == strcspn(b->md->device.name, "/")) &&
+           (strncmp(a->md->device.name, b->md->device.name, bytes) == 0);
+}
+
+static bool lane_has_iface(const struct ucp_worker      *worker,
+                           const struct ucp_lane_choice *choices,
                            unsigned count, unsigned iface_index)
 {
+    const struct uct_iface *iface = worker->ifaces[iface_index].iface;
+
     for (unsigned i = 0; i < count; ++i) {
-        if (choices[i].iface_index == iface_index) {
+        if ((choices[i].iface_index == iface_index) ||
+            lane_shares_wire(worker->ifaces[choices[i].iface_index].iface,
+                             iface)) {
             return true;
         }
     }
@@ -189,7 +208,7 @@ static bool lane_find_rail(struct ucp_worker             *worker,
         struct ucp_worker_iface *wiface = &worker->ifaces[i];
 
         if ((lane_bandwidth(wiface) <= best) ||
-            lane_has_iface(choices, count, i)) {
+            lane_has_iface(worker, choices, count, i)) {
             continue;
         }
         entry = lane_find_entry(worker, i, view, choices, count);

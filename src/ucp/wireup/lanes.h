@@ -24,7 +24,7 @@ struct ucp_lane_candidate {
     char                   reason[UCT_REASON_BYTES_MAX];
 };
 
-enum { UCP_LANE_CANDIDATE_COUNT_MAX = 32 };
+enum { UCP_LANE_CANDIDATE_COUNT_MAX = 64 };
 
 /* Look at every pair of interfaces of one transport, for people: choosing
  * looks at no more than it must.

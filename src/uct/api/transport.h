@@ -22,10 +22,12 @@
 
 struct ucs_config_table;
 
-/* A thing that the transport can open. */
+/* A thing that the transport can open, or why it is left out.
+ * left_out  a sentence for people; empty: it can be opened */
 struct uct_device {
     const struct uct_transport *transport;
     char                        name[UCT_NAME_BYTES_MAX];
+    char                        left_out[UCT_REASON_BYTES_MAX];
 };
 
 /* Base of a memory domain. */
@@ -109,12 +111,14 @@ struct uct_transport {
     /* Settings, or NULL. */
     const struct ucs_config_table *config;
 
-    /* Devices.
-     * @param devices  [*count_p] entries to fill.
+    /* Devices: the best first, those that are left out last.
+     * @param config   Options of transport->config; NULL: those of the
+     *                 environment.
+     * @param devices  [*count_p] entries, zeroed, to fill.
      * @param count_p  In: room. Out: how many there are, filled up to room.
      * @param reason   [UCT_REASON_BYTES_MAX] set when there is none: why. */
-    void (*devices)(struct uct_device *devices, unsigned *count_p,
-                    char *reason);
+    void (*devices)(const void *config, struct uct_device *devices,
+                    unsigned *count_p, char *reason);
 
     /* Memory domain. mem_* and rkey_*: NULL when there is no put, get,
      * atomic. Registration of memory that is not mapped fails with

@@ -25,8 +25,8 @@ const struct ucs_config_table self_config_table = {
     .struct_bytes = sizeof(struct self_config),
 };
 
-static void self_devices(struct uct_device *devices, unsigned *count_p,
-                         char *reason);
+static void self_devices(const void *config, struct uct_device *devices,
+                         unsigned *count_p, char *reason);
 
 /* Found by uct/base/transports.c. */
 extern const struct uct_transport uct_self_transport;
@@ -65,9 +65,10 @@ const struct uct_transport        uct_self_transport = {
            .ep_flush      = self_ep_flush,
 };
 
-static void self_devices(struct uct_device *devices, unsigned *count_p,
-                         char *reason)
+static void self_devices(const void *config, struct uct_device *devices,
+                         unsigned *count_p, char *reason)
 {
+    (void)config;
     (void)reason; /* there always is one */
     if (*count_p > 0) {
         devices[0].transport = &uct_self_transport;

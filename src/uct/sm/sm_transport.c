@@ -71,9 +71,10 @@ const struct ucs_config_table uct_sm_config_table = {
     .struct_bytes = sizeof(struct uct_sm_options),
 };
 
-static void transport_devices(struct uct_device *devices, unsigned *count_p,
-                              char *reason)
+static void transport_devices(const void *config, struct uct_device *devices,
+                              unsigned *count_p, char *reason)
 {
+    (void)config;
     (void)reason;
     if (*count_p > 0) {
         devices[0].transport = &uct_sm_transport;

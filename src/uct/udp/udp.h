@@ -20,6 +20,7 @@
 #include "uct/base/complete.h"
 #include "uct/udp/udp_address.h"
 #include "uct/udp/udp_connect.h"
+#include "uct/udp/udp_devices.h"
 #include "uct/udp/udp_region.h"
 
 enum udp_limit {
@@ -36,9 +37,10 @@ enum udp_limit {
 
 struct udp_options {
     struct ucs_config_base  base;
+    struct ucs_config_list  devices;
     struct ucs_config_range ports;
     size_t                  receive_bytes, send_bytes;
-    bool                    segmentation, helper;
+    bool                    encrypt, segmentation, helper;
     int                     congestion;
     size_t                  window_bytes;
     unsigned                segment_count;
@@ -46,6 +48,10 @@ struct udp_options {
 };
 
 extern const struct ucs_config_table udp_config_table;
+
+/* Options of its own. @param config  To copy; NULL: the environment's. */
+UCS_MUST_USE ucs_status_t udp_options_read(const void         *config,
+                                           struct udp_options *options);
 
 /* conns        connection id -> struct udp_conn
  * accepted     client (its id and incarnation) -> the connection it made
@@ -60,6 +66,7 @@ struct udp_iface {
     struct uct_iface        base;
     struct udp_options      options;
     struct udp_env          env;
+    struct udp_device       device;
     struct udp_io          *io;
     struct udp_io_attr      io_attr;
     struct udp_address      address;
@@ -80,6 +87,7 @@ struct udp_iface {
     struct ucs_list         stall_link;
 };
 
+/* conn  its own, not begun, until the first message */
 struct udp_ep {
     struct uct_ep       base;
     struct udp_conn    *conn;
@@ -118,6 +126,16 @@ void         udp_iface_query(const struct uct_iface *iface,
 void         udp_iface_address(const struct uct_iface *iface, uint8_t *bytes);
 ucs_status_t udp_iface_reach(struct uct_iface *iface, const uint8_t *bytes,
                              size_t size_bytes, char *reason);
+/* The address of a peer from outside, as this interface sends to it: with the
+ * scope of our link where it is link-local. */
+UCS_MUST_USE ucs_status_t udp_iface_decode(const struct udp_iface *iface,
+                                           const uint8_t          *bytes,
+                                           size_t                  size_bytes,
+                                           struct udp_address     *peer_p);
+/* What of reaching it needs no kernel. @param reason  Set when refused. */
+UCS_MUST_USE ucs_status_t udp_iface_check(const struct udp_iface   *iface,
+                                          const struct udp_address *peer,
+                                          char                     *reason);
 
 /* udp_peers.c: the connections of an interface */
 struct udp_conn *udp_peers_new(struct udp_iface *iface);
@@ -127,6 +145,9 @@ void udp_peers_packet(struct udp_iface *iface, const struct ucs_sockaddr *from,
 /* A connection that this peer made and nobody here uses; it is the caller's
  * now. @return NULL: there is none. */
 struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation);
+/* Is our half of a connection to that peer ending, without the peer having said
+ * that it knows? */
+bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation);
 
 /* udp_progress.c */
 extern const struct udp_env_ops udp_iface_ops;

@@ -56,7 +56,8 @@ void udp_address_encode(const struct udp_address *address, uint8_t *bytes)
     ucs_write_u8(&writer, is_six ? 6 : 4);
     ucs_write_le16(&writer, ucsi_sockaddr_port(at));
     ucs_write_le16(&writer, ucsi_sockaddr_port(&address->channels[UDP_DATA]));
-    ucs_write_le16(&writer, address->prefix_bits);
+    ucs_write_u8(&writer, address->prefix_bits);
+    ucs_write_u8(&writer, address->ciphers);
     ucs_write_bytes(&writer, host, sizeof(host));
     ucs_write_le64(&writer, address->host_id);
     ucs_write_le64(&writer, address->incarnation);
@@ -93,7 +94,8 @@ ucs_status_t udp_address_decode(const uint8_t *bytes, size_t size_bytes,
     family                 = ucs_read_u8(&reader);
     ports[UDP_PRIORITY]    = ucs_read_le16(&reader);
     ports[UDP_DATA]        = ucs_read_le16(&reader);
-    address_p->prefix_bits = ucs_read_le16(&reader);
+    address_p->prefix_bits = (uint8_t)ucs_read_u8(&reader);
+    address_p->ciphers     = (uint8_t)ucs_read_u8(&reader);
     ucs_read_bytes(&reader, host, sizeof(host));
     address_p->host_id       = ucs_read_le64(&reader);
     address_p->incarnation   = ucs_read_le64(&reader);

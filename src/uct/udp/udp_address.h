@@ -2,9 +2,10 @@
 /* uct/udp/udp_address.h - the address of an interface: where its sockets are
  * and what one must know to talk to them.
  *
- *    0        1       2        4        6       8        24        32       40
- * 56 |version | family| prio   | data   | bits  | address | host id |
- * incarnation | secret |
+ *     0 version 2        1 family 4 or 6     2 port of priority:2
+ *     4 port of data:2   6 bits of network   7 ciphers
+ *     8 address:16      24 host id:8        32 incarnation:8
+ *    40 secret:16       56 end
  *
  * Who has the secret may connect, so an address goes only to who should. */
 #ifndef UCT_UDP_ADDRESS_H_
@@ -14,18 +15,20 @@
 #include "uct/udp/udp_seal.h"
 
 enum {
-    UDP_ADDRESS_VERSION = 1,
+    UDP_ADDRESS_VERSION = 2,
     UDP_ADDRESS_BYTES   = 56,
 };
 
 /* host_id      of the machine since it booted, and the network namespace: a
  *              loopback address means something only there
- * prefix_bits  of the network that the address is in */
+ * prefix_bits  of the network that the address is in
+ * ciphers      enum udp_crypt_algorithm: its packets are encrypted by one of
+ *              them; 0: they are not */
 struct udp_address {
     struct ucs_sockaddr channels[UDP_CHANNEL_COUNT];
     uint64_t            host_id, incarnation;
     struct udp_seal     secret;
-    uint16_t            prefix_bits;
+    uint8_t             prefix_bits, ciphers;
 };
 
 /* The host's id; the same for all processes that share its network. */

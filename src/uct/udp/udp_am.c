@@ -171,8 +171,8 @@ static ucs_status_t am_zcopy_lend(struct udp_ep *ep, uint8_t am_id,
                                   const struct am_zcopy *zcopy,
                                   struct uct_req *req, unsigned flags)
 {
-    struct udp_conn     *conn   = ep->conn;
     ucs_status_t         status = udp_ep_begin(ep, flags, true);
+    struct udp_conn     *conn   = ep->conn; /* the first message may choose */
     struct udp_fragment *fragment;
 
     if (status != UCS_OK) {

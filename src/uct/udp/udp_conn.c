@@ -81,6 +81,7 @@ void udp_conn_cleanup(struct udp_conn *conn)
     conn_leave(conn);
     conn_drop_segments(conn);
     udp_conn_forget_received(conn);
+    udp_conn_forget_crypt(conn);
     if (conn->pieces != NULL) {
         udp_env_unhold(conn->pieces);
     }
@@ -257,9 +258,6 @@ static size_t conn_covered_bytes(const struct udp_head *head, size_t length)
 void udp_conn_packet(struct udp_conn *conn, const struct udp_head *head,
                      uint8_t *bytes, size_t length)
 {
-    struct udp_range ranges[UDP_RANGE_COUNT_MAX];
-    unsigned         range_count = 0;
-
     if (head->kind >= UDP_KIND_HELLO) {
         udp_connect_packet(conn, head, bytes, length);
         return;
@@ -267,6 +265,19 @@ void udp_conn_packet(struct udp_conn *conn, const struct udp_head *head,
     if ((conn->state != UDP_CONN_OPEN) && (conn->state != UDP_CONN_CLOSED)) {
         return; /* it will come again */
     }
+    if (ucs_unlikely(conn->crypt != NULL) &&
+        !udp_conn_decrypt(conn, head, bytes, &length)) {
+        return;
+    }
+    udp_conn_take(conn, head, bytes, length);
+}
+
+void udp_conn_take(struct udp_conn *conn, const struct udp_head *head,
+                   uint8_t *bytes, size_t length)
+{
+    struct udp_range ranges[UDP_RANGE_COUNT_MAX];
+    unsigned         range_count = 0;
+
     if (!udp_seal_check(&conn->seal, bytes, conn_covered_bytes(head, length),
                         length)) {
         udp_count(conn->env, UDP_COUNT_BAD_TAG);

@@ -88,6 +88,7 @@ enum { UDP_FRAGMENT_FLUSH = UDP_KIND_COUNT };
  * has_first        a message of the peer was handed up: now others may come
  *                  out of turn
  * is_over          nothing is left to do: the owner frees it
+ * crypt            keys, when packets are encrypted; NULL
  * was_shut         the peer was told that its window is shut
  * is_probed        the tail was sent again, nothing came since */
 struct udp_conn {
@@ -102,6 +103,7 @@ struct udp_conn {
     ucs_status_t          status; /* why it failed, or how the source ended */
     struct ucs_sockaddr   address[UDP_CHANNEL_COUNT];
     struct udp_seal       seal, handshake;
+    struct udp_crypt     *crypt;
     uint64_t              nonce, client_nonce, cookie, peer_incarnation;
     uint64_t              client_key; /* in the owner's table; 0: none */
     uint16_t              data_port;
@@ -137,9 +139,12 @@ void udp_conn_init(struct udp_conn *conn, struct udp_env *env, uint32_t id);
  * first. */
 void udp_conn_cleanup(struct udp_conn *conn);
 
-/* A packet for this connection; its head was decoded. */
+/* A packet for this connection, from outside; its head was decoded. */
 void udp_conn_packet(struct udp_conn *conn, const struct udp_head *head,
                      uint8_t *bytes, size_t length);
+/* The same of one that is not encrypted, or not any more. */
+void udp_conn_take(struct udp_conn *conn, const struct udp_head *head,
+                   uint8_t *bytes, size_t length);
 
 /* From the hotel: that segment was not acknowledged in time. */
 void udp_conn_timed_out(struct udp_conn *conn, struct udp_segment *segment);

@@ -4,6 +4,7 @@
 #define UCT_UDP_CONN_PARTS_H_
 
 #include "uct/udp/udp_connect.h"
+#include "uct/udp/udp_crypt.h"
 
 /* Tiny packets have a channel of their own. */
 UCS_INLINE enum udp_channel udp_conn_channel(size_t packet_bytes)
@@ -15,6 +16,19 @@ UCS_INLINE enum udp_channel udp_conn_channel(size_t packet_bytes)
 size_t udp_conn_transmit(struct udp_conn *conn, enum udp_channel channel,
                          const struct iovec *iov, unsigned iov_count,
                          size_t segment_bytes);
+
+/* udp_conn_crypt.c. Draw the keys, if this end encrypts; once. `ciphers` are
+ * what the peer offers, or took.
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED: not what we can; no memory. */
+UCS_MUST_USE ucs_status_t udp_conn_encrypt(struct udp_conn *conn,
+                                           unsigned         ciphers,
+                                           uint64_t         server_nonce);
+void                      udp_conn_forget_crypt(struct udp_conn *conn);
+/* Open a packet where it lies. @return false: dropped and counted. */
+bool udp_conn_decrypt(struct udp_conn *conn, const struct udp_head *head,
+                      uint8_t *bytes, size_t *length_p);
+/* As udp_conn_transmit(), each packet sealed. */
+size_t udp_conn_transmit_sealed(struct udp_conn *conn, struct udp_out *out);
 
 /* Number a new segment and write its head; the window has room. */
 void udp_segment_number(struct udp_conn *conn, struct udp_segment *segment,

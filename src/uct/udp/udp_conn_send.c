@@ -71,8 +71,8 @@ static void send_seal_segment(struct udp_conn    *conn,
     send_fill(conn, &head);
     udp_wire_put_ack(segment->bytes, &head);
     if (segment->payload_bytes == 0) {
-        covered =
-            UDP_HEAD_BYTES + udp_wire_extension_bytes(segment->bytes[14] & 31);
+        covered = UDP_HEAD_BYTES +
+                  udp_wire_extension_bytes(udp_wire_kind(segment->bytes));
     }
     udp_seal_put(&conn->seal, segment->bytes, covered,
                  udp_segment_bytes(segment));
@@ -118,6 +118,10 @@ size_t udp_conn_transmit(struct udp_conn *conn, enum udp_channel channel,
                           .segment_bytes = segment_bytes,
                           .dont_fragment = true};
 
+    if (ucs_unlikely(conn->crypt != NULL) &&
+        (udp_wire_kind((const uint8_t *)iov->iov_base) < UDP_KIND_HELLO)) {
+        return udp_conn_transmit_sealed(conn, &out);
+    }
     return conn->env->ops->transmit(conn->env, &out);
 }
 

@@ -19,6 +19,7 @@
 
 #include "ucs/bytes.h"
 #include "ucs/clock.h"
+#include "uct/udp/udp_conn_parts.h"
 
 enum {
     CONNECT_RETRY_FIRST_NS = 5 * 1000 * 1000,
@@ -37,6 +38,13 @@ enum {
 
 /* ------------------------------------------------------------ client */
 
+/* What we can, and then what was taken of it. */
+static uint16_t connect_ciphers(const struct udp_conn *conn)
+{
+    return (conn->crypt != NULL) ? (uint16_t)conn->crypt->algorithm
+                                 : conn->env->ciphers;
+}
+
 /* @return false: the socket is full. */
 static bool connect_send(struct udp_conn *conn, unsigned kind)
 {
@@ -47,7 +55,8 @@ static bool connect_send(struct udp_conn *conn, unsigned kind)
                               .cookie        = conn->cookie,
                               .buffer_bytes  = conn->env->buffer_bytes,
                               .largest_bytes = conn->env->largest_bytes,
-                              .data_port     = conn->data_port};
+                              .data_port     = conn->data_port,
+                              .ciphers       = connect_ciphers(conn)};
     size_t length          = udp_wire_put_hello(bytes + UDP_HEAD_BYTES, &hello);
 
     return udp_conn_send_control(conn, bytes, kind, length, length);
@@ -94,7 +103,9 @@ static void connect_open(struct udp_conn *conn, const struct udp_hello *hello)
     conn->heard_ns          = env->now_ns;
     conn->retry_ns          = UINT64_MAX;
     conn->retry_count       = 0;
-    udp_mtu_init(&conn->mtu, ucs_min(env->largest_bytes, hello->largest_bytes),
+    udp_mtu_init(&conn->mtu,
+                 ucs_min(env->largest_bytes, hello->largest_bytes) -
+                     ((conn->crypt != NULL) ? UDP_CRYPT_TRAILER_BYTES : 0),
                  env->now_ns);
     udp_send_allow(&conn->send, UDP_WINDOW_COUNT);
     udp_conn_make_busy(conn);
@@ -126,7 +137,9 @@ void udp_connect_packet(struct udp_conn *conn, const struct udp_head *head,
                /* HELLO: we asked for another cookie meanwhile */
                ((conn->state == UDP_CONN_CONNECT) ||
                 (conn->state == UDP_CONN_HELLO)) &&
-               (hello.cookie == conn->nonce)) {
+               (hello.cookie == conn->nonce) &&
+               udp_connect_agrees(conn->env, &hello) &&
+               (udp_conn_encrypt(conn, hello.ciphers, hello.nonce) == UCS_OK)) {
         conn->seal =
             udp_seal_derive(&conn->handshake, conn->nonce, hello.nonce);
         if ((conn->state == UDP_CONN_CONNECT) &&
@@ -175,11 +188,13 @@ bool udp_connect_is_ours(const struct udp_connect_self *self,
            (hello->cookie == udp_connect_cookie(self, from, hello, second - 1));
 }
 
-void udp_connect_accept(struct udp_conn               *conn,
-                        const struct udp_connect_self *self,
-                        const struct ucs_sockaddr     *from,
-                        const struct udp_hello        *hello)
+ucs_status_t udp_connect_accept(struct udp_conn               *conn,
+                                const struct udp_connect_self *self,
+                                const struct ucs_sockaddr     *from,
+                                const struct udp_hello        *hello)
 {
+    ucs_status_t status;
+
     conn->handshake             = self->secret;
     conn->address[UDP_PRIORITY] = *from;
     conn->address[UDP_DATA]     = *from;
@@ -187,7 +202,11 @@ void udp_connect_accept(struct udp_conn               *conn,
     conn->client_nonce = hello->nonce;
     conn->data_port    = self->data_port;
     conn->seal = udp_seal_derive(&self->secret, hello->nonce, conn->nonce);
-    connect_open(conn, hello);
+    status     = udp_conn_encrypt(conn, hello->ciphers, conn->nonce);
+    if (status == UCS_OK) {
+        connect_open(conn, hello);
+    }
+    return status;
 }
 
 void udp_connect_send_accept(struct udp_conn *conn, uint16_t data_port)

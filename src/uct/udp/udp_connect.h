@@ -42,11 +42,15 @@ void udp_connect_send_cookie(struct udp_conn               *stranger,
 bool udp_connect_is_ours(const struct udp_connect_self *self,
                          const struct ucs_sockaddr     *from,
                          const struct udp_hello *hello, uint64_t now_ns);
-/* Make `conn`, which is new, the other end of that CONNECT. nonce is set. */
-void udp_connect_accept(struct udp_conn               *conn,
-                        const struct udp_connect_self *self,
-                        const struct ucs_sockaddr     *from,
-                        const struct udp_hello        *hello);
+/* Do both ends encrypt, or neither, and in a way that both can? */
+bool udp_connect_agrees(const struct udp_env   *env,
+                        const struct udp_hello *hello);
+/* Make `conn`, which is new, the other end of that CONNECT. nonce is set.
+ * @return UCS_ERR_UNSUPPORTED: not encrypted as we can; no memory. Then it is
+ *         nobody's. */
+UCS_MUST_USE ucs_status_t udp_connect_accept(
+    struct udp_conn *conn, const struct udp_connect_self *self,
+    const struct ucs_sockaddr *from, const struct udp_hello *hello);
 /* Tell the client, again if it asks again. */
 void udp_connect_send_accept(struct udp_conn *conn, uint16_t data_port);
 

@@ -5,6 +5,9 @@
  *   all interfaces --> UCX_NET_DEVICES --> up? --> an address that others can
  *   reach without being told the link? --> device, or the reason why not
  *
+ * An interface is a device for each family in which others reach it: "eth0" by
+ * IPv4, if it has that, and "eth0/ipv6" by IPv6 beside it.
+ *
  * Pure: judges a list that somebody else made (ucs/netif.h). Whether a device
  * reaches a certain peer is udp_route.h. */
 #ifndef UCT_UDP_DEVICES_H_
@@ -19,9 +22,10 @@
  *              address of use
  * reason       for people, when status is not UCS_OK
  * local        port 0, with the scope if it is link-local
+ * speed_mbits  0: not known; what a virtual one claims does not count
  * is_named     UCX_NET_DEVICES spells it */
 struct udp_device {
-    char                name[IF_NAMESIZE];
+    char                name[UCT_NAME_BYTES_MAX];
     unsigned            index;
     struct ucs_sockaddr local;
     unsigned            prefix_bits;
@@ -41,6 +45,25 @@ bool udp_address_is_link_local(const struct ucs_sockaddr *address);
 void udp_device_judge(const struct ucs_netif       *netif,
                       const struct ucs_config_list *wanted,
                       struct udp_device            *device_p);
+
+/* Judge the IPv6 side of an interface that is a device by IPv4.
+ * @return false: it has none, or none that others reach. */
+bool udp_device_judge_other(const struct ucs_netif       *netif,
+                            const struct ucs_config_list *wanted,
+                            struct udp_device            *device_p);
+
+/* Judge them all: devices first, of this host only, then the fast ones.
+ * @param devices_p  [2 * netifs->count]. @return how many are set. */
+unsigned udp_devices_judge(const struct ucs_netif_list  *netifs,
+                           const struct ucs_config_list *wanted,
+                           struct udp_device            *devices_p);
+
+/* The device of that name, judged.
+ * @return UCS_OK; UCS_ERR_NO_DEVICE: there is none (not logged). */
+UCS_MUST_USE ucs_status_t udp_devices_find(const struct ucs_netif_list  *netifs,
+                                           const struct ucs_config_list *wanted,
+                                           const char                   *name,
+                                           struct udp_device *device_p);
 
 /* The next name of UCX_NET_DEVICES, from *position_p on, that is no interface
  * of this host. @return NULL: no other. */

@@ -2,9 +2,11 @@
 /* uct/udp/udp_env.c - pools, hotel and queues. */
 #include "uct/udp/udp_env.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "uct/udp/udp_conn.h"
+#include "uct/udp/udp_crypt.h"
 
 enum {
     ENV_TICK_NS          = 100 * 1000,
@@ -15,6 +17,7 @@ enum {
     ENV_REASSEMBLY_COUNT = 4,
     ENV_REASSEMBLIES_MAX = 1024,
     ENV_FRAGMENT_COUNT   = 16,
+    ENV_CRYPT_COUNT      = 4,
 };
 
 static const struct ucs_counter_desc env_counters[UDP_COUNT_COUNT] = {
@@ -80,6 +83,8 @@ static ucs_status_t env_init_pools(struct udp_env *env, unsigned segment_count)
         {&env->reassemblies, "udp reassembly",
          sizeof(struct udp_reassembly) + UDP_MESSAGE_BYTES + UDP_HEADER_BYTES,
          ENV_REASSEMBLY_COUNT, ENV_REASSEMBLIES_MAX},
+        {&env->crypts, "udp keys", sizeof(struct udp_crypt), ENV_CRYPT_COUNT,
+         0},
     };
     ucs_status_t status = UCS_OK;
     unsigned     index;
@@ -89,6 +94,7 @@ static ucs_status_t env_init_pools(struct udp_env *env, unsigned segment_count)
         const struct ucs_mpool_params params = {
             .name              = pools[index].name,
             .element_bytes     = pools[index].bytes,
+            .align_bytes       = _Alignof(struct udp_crypt),
             .chunk_count       = pools[index].chunk,
             .element_count_max = pools[index].most,
             .element_init      = ((pools[index].pool == &env->rings) ||
@@ -113,11 +119,15 @@ ucs_status_t udp_env_init(struct udp_env *env, unsigned segment_count)
     ucs_status_t                  status;
 
     status = env_init_pools(env, segment_count);
-    if (status != UCS_OK) {
-        return status;
+    if ((status == UCS_OK) && (env->ciphers != 0)) {
+        env->scratch = malloc(UDP_IO_OUT_BYTES_MAX);
+        status       = (env->scratch != NULL) ? UCS_OK : UCS_ERR_NO_MEMORY;
     }
-    status = ucsi_hotel_init(&env->hotel, &hotel);
+    if (status == UCS_OK) {
+        status = ucsi_hotel_init(&env->hotel, &hotel);
+    }
     if (status != UCS_OK) {
+        free(env->scratch);
         return status;
     }
     ucsi_timer_queue_init(&env->timers);
@@ -130,6 +140,8 @@ void udp_env_cleanup(struct udp_env *env)
 {
     ucsi_timer_queue_cleanup(&env->timers);
     ucsi_hotel_cleanup(&env->hotel);
+    free(env->scratch);
+    (void)ucsi_mpool_cleanup(&env->crypts, true);
     (void)ucsi_mpool_cleanup(&env->reassemblies, true);
     (void)ucsi_mpool_cleanup(&env->held_large, true);
     (void)ucsi_mpool_cleanup(&env->held_small, true);

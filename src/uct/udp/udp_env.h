@@ -96,20 +96,25 @@ struct udp_env_ops {
  * busy            connections with something to send, served in turn
  * owing           connections that owe an acknowledgement, oldest first
  * bound_ns        silence for so long is death
- * buffer_bytes    of a socket, as we tell the peer */
+ * buffer_bytes    of a socket, as we tell the peer
+ * ciphers         enum udp_crypt_algorithm: packets are encrypted by one of
+ *                 them; 0: they are not
+ * scratch         [UDP_IO_OUT_BYTES_MAX] where they are, if so */
 struct udp_env {
     const struct udp_env_ops *ops;
     uint64_t                  now_ns;
     uint64_t                  bound_ns;
     uint64_t                  incarnation;
     struct ucs_mpool          small, large, fragments, rings, short_rings;
-    struct ucs_mpool          held_small, held_large, reassemblies;
+    struct ucs_mpool          held_small, held_large, reassemblies, crypts;
     struct ucs_hotel          hotel;
     struct ucs_timer_queue    timers;
     struct ucs_list           busy, owing;
     struct ucs_counter        counters[UDP_COUNT_COUNT];
     uint32_t                  largest_bytes;
     uint32_t                  buffer_bytes;
+    uint8_t                  *scratch;
+    uint16_t                  ciphers;
     uint16_t                  window;
     bool                      is_blocked; /* a socket is full */
     bool is_too_long; /* a packet was longer than a device carries */

@@ -15,20 +15,16 @@ static struct udp_iface *ep_iface(const struct udp_ep *ep)
     return udp_iface_of(ep->base.iface);
 }
 
-/* The connection that the peer made to us, or one of our own. */
-static struct udp_conn *ep_conn(struct udp_iface         *iface,
-                                const struct udp_address *address)
+static struct udp_conn *ep_conn_new(struct udp_iface         *iface,
+                                    const struct udp_address *address)
 {
-    struct udp_conn *conn = udp_peers_adopt(iface, address->incarnation);
+    struct udp_conn *conn = udp_peers_new(iface);
 
-    if (conn != NULL) {
-        return conn;
-    }
-    conn = udp_peers_new(iface);
     if (conn != NULL) {
         conn->handshake             = address->secret;
         conn->address[UDP_PRIORITY] = address->channels[UDP_PRIORITY];
         conn->address[UDP_DATA]     = address->channels[UDP_DATA];
+        conn->peer_incarnation      = address->incarnation;
     }
     return conn;
 }
@@ -40,15 +36,14 @@ ucs_status_t udp_ep_create(struct uct_iface           *base,
     struct udp_iface  *iface = udp_iface_of(base);
     struct udp_address address;
     struct udp_ep     *ep;
+    char               reason[UCT_REASON_BYTES_MAX];
     ucs_status_t       status;
 
-    status =
-        udp_iface_reach(base, params->address, params->address_bytes, NULL);
-    if (status != UCS_OK) {
-        return status;
+    status = udp_iface_decode(iface, params->address, params->address_bytes,
+                              &address);
+    if (status == UCS_OK) {
+        status = udp_iface_check(iface, &address, reason);
     }
-    status =
-        udp_address_decode(params->address, params->address_bytes, &address);
     if (status != UCS_OK) {
         return status;
     }
@@ -57,7 +52,7 @@ ucs_status_t udp_ep_create(struct uct_iface           *base,
         return UCS_ERR_NO_MEMORY;
     }
     udp_enter(iface);
-    ep->conn = ep_conn(iface, &address);
+    ep->conn = ep_conn_new(iface, &address);
     if (ep->conn != NULL) {
         ep->conn->user = ep;
     }
@@ -120,14 +115,42 @@ void udp_fragment_take_iov(struct udp_fragment  *fragment,
 
 /* ------------------------------------------------------------ operations */
 
+/* An endpoint that was destroyed and one made after it are two connections, and
+ * the peer hears the end of the first before the second says anything. */
+static bool ep_may_connect(const struct udp_ep *ep)
+{
+    return !udp_peers_is_ending(ep_iface(ep), ep->conn->peer_incarnation);
+}
+
+/* The first message: over the connection that the peer has made to us, or our
+ * own. */
+static void ep_connect(struct udp_ep *ep)
+{
+    struct udp_iface *iface = ep_iface(ep);
+    struct udp_conn  *own   = ep->conn;
+    struct udp_conn  *conn  = udp_peers_adopt(iface, own->peer_incarnation);
+
+    if (conn == NULL) {
+        udp_connect_begin(own, iface->self.data_port);
+        return;
+    }
+    ep->conn   = conn;
+    conn->user = ep;
+    own->user  = NULL;
+    udp_peers_free(iface, own);
+}
+
 bool udp_ep_may_send(struct uct_ep *base)
 {
-    return udp_conn_may_send(udp_ep_of(base)->conn);
+    struct udp_ep *ep = udp_ep_of(base);
+
+    return (ep->conn->state == UDP_CONN_NEW) ? ep_may_connect(ep)
+                                             : udp_conn_may_send(ep->conn);
 }
 
 ucs_status_t udp_ep_begin(struct udp_ep *ep, unsigned flags, bool may_queue)
 {
-    struct udp_conn *conn = ep->conn;
+    struct udp_conn *conn;
     bool             may_go;
 
     if (ucs_unlikely(ep->base.failed != UCS_OK)) {
@@ -136,10 +159,14 @@ ucs_status_t udp_ep_begin(struct udp_ep *ep, unsigned flags, bool may_queue)
     if (uct_ep_must_wait(&ep->base, flags)) {
         return uct_ep_refuse(&ep->base, flags);
     }
-    conn->env->now_ns = ucsi_clock_ns();
-    if (ucs_unlikely(conn->state == UDP_CONN_NEW)) {
-        udp_connect_begin(conn, ep_iface(ep)->self.data_port);
+    ep->conn->env->now_ns = ucsi_clock_ns();
+    if (ucs_unlikely(ep->conn->state == UDP_CONN_NEW)) {
+        if (!ep_may_connect(ep)) {
+            return uct_ep_refuse(&ep->base, flags);
+        }
+        ep_connect(ep);
     }
+    conn   = ep->conn;
     may_go = may_queue ? udp_conn_is_open(conn) &&
                              (conn->fragment_count < UDP_FRAGMENT_COUNT_MAX)
              : (flags & UCT_FLAG_ANY_ORDER)

@@ -30,7 +30,7 @@ rma_begin(struct udp_ep *ep, const struct rma_op *op, ucs_status_t *status_p)
 {
     const struct udp_rkey *rkey =
         ucs_container_of(op->rkey, struct udp_rkey, base);
-    struct udp_conn     *conn    = ep->conn;
+    struct udp_conn     *conn;
     bool                 answers = (op->kind != UDP_KIND_PUT);
     struct udp_fragment *fragment;
 
@@ -41,6 +41,7 @@ rma_begin(struct udp_ep *ep, const struct rma_op *op, ucs_status_t *status_p)
     if (*status_p != UCS_OK) {
         return NULL;
     }
+    conn     = ep->conn;
     fragment = (answers && (conn->operation_count >= UDP_OPERATION_MAX))
                    ? NULL
                    : udp_fragment_new(conn, op->kind);

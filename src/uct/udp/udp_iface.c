@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uct/udp/udp_iface.c - open and close, what it can, who it reaches. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,51 +11,39 @@
 #include "uct/base/iface.h"
 #include "uct/base/md.h"
 #include "uct/udp/udp.h"
+#include "uct/udp/udp_crypt.h"
+#include "uct/udp/udp_route.h"
 
 enum {
     /* A close waits for what was accepted; if time stands still, not. */
     IFACE_STILL_COUNT = 100000,
 };
 
-/* The first address of the device: IPv4 if it has one. */
-static ucs_status_t iface_find_address(struct udp_iface *iface,
-                                       const char       *device)
+static ucs_status_t iface_find_device(struct udp_iface *iface, const char *name)
 {
-    const struct ucs_netif_address *best = NULL;
-    const struct ucs_netif         *netif;
-    struct ucs_netif_list           list;
-    ucs_status_t                    status;
-    unsigned                        index;
+    struct ucs_netif_list list;
+    ucs_status_t          status = ucsi_netif_list_init(&list);
 
-    status = ucsi_netif_list_init(&list);
     if (status != UCS_OK) {
         return status;
     }
-    netif = ucsi_netif_find(&list, device);
-    for (index = 0; (netif != NULL) && (index < netif->address_count);
-         ++index) {
-        const struct ucs_netif_address *next = &netif->addresses[index];
-
-        if ((best == NULL) || ((next->address.base.sa_family == AF_INET) &&
-                               (best->address.base.sa_family != AF_INET))) {
-            best = next;
-        }
-    }
-    if (best == NULL) {
-        ucs_error("udp: device %s has no address", device);
-        status = UCS_ERR_NO_DEVICE;
-    } else {
-        iface->address.channels[UDP_PRIORITY] = best->address;
-        iface->address.prefix_bits            = (uint16_t)best->prefix_bits;
+    status =
+        udp_devices_find(&list, &iface->options.devices, name, &iface->device);
+    if (status != UCS_OK) {
+        ucs_error("udp: there is no interface %s", name);
+    } else if (iface->device.status != UCS_OK) {
+        status = iface->device.status;
+        ucs_error("udp: interface %s: %s", name, iface->device.reason);
     }
     ucsi_netif_list_cleanup(&list);
+    iface->address.prefix_bits = (uint8_t)iface->device.prefix_bits;
     return status;
 }
 
 static ucs_status_t iface_open_sockets(struct udp_iface *iface)
 {
     struct udp_io_params params = {
-        .local         = iface->address.channels[UDP_PRIORITY],
+        .local         = iface->device.local,
         .port_min      = (uint16_t)iface->options.ports.first,
         .port_max      = (uint16_t)iface->options.ports.last,
         .receive_bytes = iface->options.receive_bytes,
@@ -106,14 +95,15 @@ static ucs_status_t iface_draw(struct udp_iface *iface)
     return status;
 }
 
-static ucs_status_t iface_read_options(struct udp_iface              *iface,
-                                       const struct uct_iface_params *params)
+/* Encrypt by what this host can, if it is wanted. */
+static ucs_status_t iface_choose_ciphers(struct udp_iface *iface)
 {
-    if (params->config != NULL) {
-        return ucsi_config_copy(&udp_config_table, params->config,
-                                &iface->options);
+    if (!iface->options.encrypt) {
+        return UCS_OK;
     }
-    return ucsi_config_read(&udp_config_table, NULL, &iface->options);
+    iface->env.ciphers     = (uint16_t)udp_crypt_algorithms();
+    iface->address.ciphers = (uint8_t)iface->env.ciphers;
+    return (iface->env.ciphers != 0) ? UCS_OK : UCS_ERR_UNSUPPORTED;
 }
 
 static ucs_status_t iface_open_env(struct udp_iface *iface)
@@ -151,7 +141,7 @@ ucs_status_t udp_iface_open(struct uct_md                 *md,
     if (iface == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    status = iface_read_options(iface, params);
+    status = udp_options_read(params->config, &iface->options);
     if (status != UCS_OK) {
         free(iface);
         return status;
@@ -159,7 +149,10 @@ ucs_status_t udp_iface_open(struct uct_md                 *md,
     ucti_iface_init(&iface->base, md, params);
     status = iface_draw(iface);
     if (status == UCS_OK) {
-        status = iface_find_address(iface, md->device.name);
+        status = iface_find_device(iface, md->device.name);
+    }
+    if (status == UCS_OK) {
+        status = iface_choose_ciphers(iface);
     }
     if (status == UCS_OK) {
         status = iface_open_sockets(iface);
@@ -257,10 +250,21 @@ void udp_iface_close(struct uct_iface *base)
 
 /* ------------------------------------------------------------- attributes */
 
-void udp_iface_query(const struct uct_iface *iface,
+/* Bytes per second: of a device that tells its speed not more than that. */
+static double iface_bandwidth(const struct udp_iface *iface, double best_Bps)
+{
+    double speed_Bps = (double)iface->device.speed_mbits * 1e6 / 8;
+
+    return (speed_Bps > 0) ? ucs_min(speed_Bps, best_Bps) : best_Bps;
+}
+
+/* Costs are guesses until they are measured. */
+void udp_iface_query(const struct uct_iface *base,
                      struct uct_iface_attr  *attr_p)
 {
-    (void)iface;
+    const struct udp_iface *iface =
+        ucs_container_of(base, const struct udp_iface, base);
+
     *attr_p = (struct uct_iface_attr){
         .am                        = {.short_bytes_max = UDP_SHORT_BYTES_MAX,
                                       .bcopy_bytes_max = UDP_BCOPY_BYTES_MAX,
@@ -276,16 +280,18 @@ void udp_iface_query(const struct uct_iface *iface,
                                       .zcopy_bytes_max  = UDP_RMA_BYTES_MAX,
                                       .iov_count_max    = UDP_IOV_COUNT_MAX,
                                       .remote_count_max = 1},
-        /* Guesses until they are measured. */
-        .cost = {.latency_s = 2.5e-6, .overhead_s = 1e-6, .bandwidth_Bps = 4e9},
-        .put_cost = {.latency_s     = 5e-6,
-                     .overhead_s    = 1.5e-6,
-                     .bandwidth_Bps = 4e9},
-        .get_cost = {.latency_s     = 6e-6,
-                     .overhead_s    = 1.5e-6,
-                     .bandwidth_Bps = 3e9},
-        .flags    = UCT_IFACE_POLL_IS_SYSCALL | UCT_IFACE_PUT_BEFORE_AM |
-                 UCT_IFACE_PUT_DONE_AT_TARGET,
+        .cost                      = {.latency_s     = 2.5e-6,
+                                      .overhead_s    = 1e-6,
+                                      .bandwidth_Bps = iface_bandwidth(iface, 4e9)},
+        .put_cost                  = {.latency_s     = 5e-6,
+                                      .overhead_s    = 1.5e-6,
+                                      .bandwidth_Bps = iface_bandwidth(iface, 4e9)},
+        .get_cost                  = {.latency_s     = 6e-6,
+                                      .overhead_s    = 1.5e-6,
+                                      .bandwidth_Bps = iface_bandwidth(iface, 3e9)},
+        .flags = UCT_IFACE_POLL_IS_SYSCALL | UCT_IFACE_PUT_BEFORE_AM |
+                 UCT_IFACE_PUT_DONE_AT_TARGET |
+                 (iface->device.is_loopback ? UCT_IFACE_INTRA_NODE : 0),
         .address_bytes = UDP_ADDRESS_BYTES,
     };
 }
@@ -295,29 +301,77 @@ void udp_iface_address(const struct uct_iface *iface, uint8_t *bytes)
     udp_address_encode(&udp_iface_of(iface)->address, bytes);
 }
 
+static void iface_set_scope(const struct udp_iface *iface,
+                            struct ucs_sockaddr    *address)
+{
+    if ((address->base.sa_family == AF_INET6) &&
+        udp_address_is_link_local(address)) {
+        address->inet6.sin6_scope_id = iface->device.index;
+    }
+}
+
+ucs_status_t udp_iface_decode(const struct udp_iface *iface,
+                              const uint8_t *bytes, size_t size_bytes,
+                              struct udp_address *peer_p)
+{
+    ucs_status_t status = udp_address_decode(bytes, size_bytes, peer_p);
+
+    if (status == UCS_OK) {
+        iface_set_scope(iface, &peer_p->channels[UDP_PRIORITY]);
+        iface_set_scope(iface, &peer_p->channels[UDP_DATA]);
+    }
+    return status;
+}
+
+static struct udp_route_peer iface_peer(const struct udp_iface   *iface,
+                                        const struct udp_address *address)
+{
+    return (struct udp_route_peer){
+        .address = address->channels[UDP_PRIORITY],
+        .is_here = (address->host_id == iface->address.host_id),
+    };
+}
+
+ucs_status_t udp_iface_check(const struct udp_iface   *iface,
+                             const struct udp_address *address, char *reason)
+{
+    const struct udp_route_peer peer = iface_peer(iface, address);
+
+    if ((address->ciphers & iface->address.ciphers) == 0 &&
+        (address->ciphers | iface->address.ciphers) != 0) {
+        (void)snprintf(reason, UCT_REASON_BYTES_MAX,
+                       "the peer %s its packets, this end %s: UCX_NET_ENCRYPT "
+                       "must be the same on both sides",
+                       (address->ciphers != 0) ? "encrypts"
+                                               : "does not encrypt",
+                       (iface->address.ciphers != 0) ? "does" : "does not");
+        return UCS_ERR_UNREACHABLE;
+    }
+    return udp_route_check(&iface->device, &peer, reason);
+}
+
 ucs_status_t udp_iface_reach(struct uct_iface *base, const uint8_t *bytes,
                              size_t size_bytes, char *reason)
 {
-    const struct udp_address  *mine = &udp_iface_of(base)->address;
-    const struct ucs_sockaddr *own  = &mine->channels[UDP_PRIORITY];
-    struct udp_address         peer;
-    bool                       is_local;
+    const struct udp_iface *iface = udp_iface_of(base);
+    struct udp_address      address;
+    struct udp_route_peer   peer;
+    struct udp_way          way;
+    char                    text[UCT_REASON_BYTES_MAX];
+    ucs_status_t            status;
 
-    if (udp_address_decode(bytes, size_bytes, &peer) != UCS_OK) {
+    if (udp_iface_decode(iface, bytes, size_bytes, &address) != UCS_OK) {
         ucti_reason(reason, "udp: %zu bytes are no address of version %d",
                     size_bytes, (int)UDP_ADDRESS_VERSION);
         return UCS_ERR_INVALID_ADDR;
     }
-    if (peer.channels[0].base.sa_family != own->base.sa_family) {
-        ucti_reason(reason, "udp: one address is IPv4, the other IPv6");
-        return UCS_ERR_UNREACHABLE;
+    peer   = iface_peer(iface, &address);
+    status = udp_iface_check(iface, &address, text);
+    if (status == UCS_OK) {
+        status = udp_route_reach(&iface->device, &peer, &way, text);
     }
-    is_local = udp_address_is_loopback(own);
-    if ((is_local != udp_address_is_loopback(&peer.channels[0])) ||
-        (is_local && (peer.host_id != mine->host_id))) {
-        ucti_reason(reason, "udp: device %s stays on its host",
-                    base->md->device.name);
-        return UCS_ERR_UNREACHABLE;
+    if (status != UCS_OK) {
+        ucti_reason(reason, "%s", text);
     }
-    return UCS_OK;
+    return status;
 }

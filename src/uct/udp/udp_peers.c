@@ -3,6 +3,7 @@
  * clients, adopted by endpoints. */
 #include <stdlib.h>
 
+#include "ucs/log.h"
 #include "ucs/random.h"
 #include "uct/udp/udp.h"
 
@@ -73,6 +74,20 @@ struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation)
     return conn;
 }
 
+bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation)
+{
+    const struct udp_conn *conn;
+
+    ucs_list_for_each (conn, &iface->all, link) {
+        if ((conn->peer_incarnation == incarnation) &&
+            (conn->state == UDP_CONN_OPEN) && conn->is_fin_queued &&
+            !conn->is_fin_acked) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* A client showed its cookie. */
 static void peers_accept(struct udp_iface          *iface,
                          const struct ucs_sockaddr *from,
@@ -92,7 +107,10 @@ static void peers_accept(struct udp_iface          *iface,
             return;
         }
         conn->client_key = key;
-        udp_connect_accept(conn, &iface->self, from, hello);
+        if (udp_connect_accept(conn, &iface->self, from, hello) != UCS_OK) {
+            udp_peers_free(iface, conn);
+            return;
+        }
         /* Without memory for the entry it is never adopted: no harm. */
         if (ucsi_hash_put(&iface->orphans, hello->incarnation, conn) !=
             UCS_OK) {
@@ -100,6 +118,21 @@ static void peers_accept(struct udp_iface          *iface,
         }
     }
     udp_connect_send_accept(conn, iface->self.data_port);
+}
+
+/* Somebody with our secret, who should know better: it is in our address. */
+static void peers_refuse(struct udp_iface          *iface,
+                         const struct ucs_sockaddr *from,
+                         const struct udp_hello    *hello)
+{
+    char text[UCS_SOCKADDR_TEXT_BYTES_MAX];
+
+    udp_count(&iface->env, UDP_COUNT_BAD_CONNECTION);
+    ucs_warn_limited("udp: %s is refused: it %s, this end %s; "
+                     "UCX_NET_ENCRYPT must be the same on both sides",
+                     ucsi_sockaddr_print(from, text, sizeof(text)),
+                     (hello->ciphers != 0) ? "encrypts" : "does not encrypt",
+                     (iface->env.ciphers != 0) ? "does" : "does not");
 }
 
 /* HELLO, CONNECT: from somebody without a connection. */
@@ -118,6 +151,10 @@ static void peers_stranger(struct udp_iface          *iface,
         return;
     }
     udp_wire_get_hello(bytes + UDP_HEAD_BYTES, &hello);
+    if (!udp_connect_agrees(&iface->env, &hello)) {
+        peers_refuse(iface, from, &hello);
+        return;
+    }
     if ((head->kind == UDP_KIND_HELLO) ||
         !udp_connect_is_ours(&iface->self, from, &hello, iface->env.now_ns)) {
         /* Also for a cookie that is too old. */

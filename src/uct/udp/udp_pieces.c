@@ -106,7 +106,7 @@ void udp_pieces_take(struct udp_conn *conn, const uint8_t *bytes, size_t length)
     /* Pieces of two sendings do not fit together: the tag tells. */
     if (udp_wire_get_head(whole->bytes, whole->length, &head) &&
         udp_kind_is_numbered(head.kind)) {
-        udp_conn_packet(conn, &head, whole->bytes, whole->length);
+        udp_conn_take(conn, &head, whole->bytes, whole->length);
     }
     udp_env_unhold(whole);
 }

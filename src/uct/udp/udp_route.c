@@ -2,8 +2,9 @@
 /* uct/udp/udp_route.c - the judgement on a device and a peer, and its words. */
 #include "uct/udp/udp_route.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
+
+#include "uct/udp/udp_address.h"
 
 enum { ROUTE_RANK_SHIFT = 60 };
 
@@ -13,14 +14,6 @@ enum { ROUTE_RANK_SHIFT = 60 };
 #define ROUTE_TEXT(_address)                                                   \
     ucsi_sockaddr_print(_address, (char[UCS_SOCKADDR_TEXT_BYTES_MAX]){0},      \
                         UCS_SOCKADDR_TEXT_BYTES_MAX)
-
-static bool route_is_loopback(const struct ucs_sockaddr *address)
-{
-    if (address->base.sa_family == AF_INET) {
-        return (ntohl(address->inet.sin_addr.s_addr) >> 24) == 127;
-    }
-    return IN6_IS_ADDR_LOOPBACK(&address->inet6.sin6_addr);
-}
 
 static const char *route_family(const struct ucs_sockaddr *address)
 {
@@ -38,7 +31,7 @@ ucs_status_t udp_route_check(const struct udp_device     *device,
     } else if (!peer->is_here && device->is_loopback) {
         (void)snprintf(reason, UCT_REASON_BYTES_MAX,
                        "%s reaches only this host", device->name);
-    } else if (!peer->is_here && route_is_loopback(&peer->address)) {
+    } else if (!peer->is_here && udp_address_is_loopback(&peer->address)) {
         (void)snprintf(reason, UCT_REASON_BYTES_MAX,
                        "the peer is on another host, its address %s on every "
                        "host",

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uct/udp/udp_transport.c - settings, devices, and the struct of functions
  * that is all the rest of Causeway knows of udp. */
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "ucs/log.h"
 #include "ucs/netif.h"
+#include "ucs/strbuf.h"
 #include "uct/base/md.h"
 #include "uct/udp/udp.h"
 
@@ -12,11 +16,25 @@ static const char *const transport_congestion_names[] = {
     [UDP_CC_RATE] = "rate", [UDP_CC_FIXED] = "fixed", [UDP_CC_COUNT] = NULL};
 
 static const struct ucs_config_entry transport_entries[] = {
+    {.name         = "DEVICES",
+     .default_text = "all",
+     .offset       = offsetof(struct udp_options, devices),
+     .type         = UCS_CONFIG_TYPE_LIST,
+     .doc          = "Network interfaces that may be used, comma separated; "
+                     "with ^ in front, all but these; eth0/ipv6 is the IPv6 "
+                     "side of eth0."},
+    {.name         = "ENCRYPT",
+     .default_text = "n",
+     .offset       = offsetof(struct udp_options, encrypt),
+     .type         = UCS_CONFIG_TYPE_BOOL,
+     .doc = "Encrypt every packet, so that nobody on the way can read or "
+            "change it (AEAD); the same on both sides."},
     {.name         = "PORT_RANGE",
      .default_text = "0",
      .offset       = offsetof(struct udp_options, ports),
      .type         = UCS_CONFIG_TYPE_RANGE,
-     .doc          = "Ports of the two sockets; 0: any."},
+     .doc          = "Ports of the two sockets of each device, as 7000-7999; "
+                     "0: any."},
     {.name         = "RCVBUF",
      .default_text = "4m",
      .offset       = offsetof(struct udp_options, receive_bytes),
@@ -68,15 +86,19 @@ static const struct ucs_config_entry transport_entries[] = {
     {.name = NULL},
 };
 
+/* UCX_NET_DEVICES is what UCX calls it. */
+static const char *const transport_families[] = {"NET_", NULL};
+
 const struct ucs_config_table udp_config_table = {
     .title        = "UDP",
     .prefix       = "UDP_",
+    .families     = transport_families,
     .entries      = transport_entries,
     .struct_bytes = sizeof(struct udp_options),
 };
 
-static void transport_devices(struct uct_device *devices, unsigned *count_p,
-                              char *reason);
+static void transport_devices(const void *config, struct uct_device *devices,
+                              unsigned *count_p, char *reason);
 
 /* Found by uct/base/transports.c. */
 extern const struct uct_transport uct_udp_transport;
@@ -114,37 +136,89 @@ const struct uct_transport        uct_udp_transport = {
            .ep_flush      = udp_ep_flush,
 };
 
-/* Is it worth a device? */
-static bool transport_can_use(const struct ucs_netif *netif)
+static void transport_warn_unknown(const struct ucs_netif_list  *list,
+                                   const struct ucs_config_list *wanted)
 {
-    return netif->is_up && (netif->address_count > 0);
+    char              text[512];
+    struct ucs_strbuf names;
+    const char       *unknown;
+    unsigned          index, position = 0;
+
+    while ((unknown = udp_devices_unknown(list, wanted, &position)) != NULL) {
+        ucs_strbuf_init(&names, text, sizeof(text));
+        for (index = 0; index < list->count; ++index) {
+            ucsi_strbuf_appendf(&names, "%s%s", (index > 0) ? ", " : "",
+                                list->netifs[index].name);
+        }
+        ucs_error("UCX_NET_DEVICES: there is no interface '%s' here; there "
+                  "are: %s",
+                  unknown, text);
+    }
 }
 
-static void transport_devices(struct uct_device *devices, unsigned *count_p,
-                              char *reason)
+static void transport_fill(const struct udp_device *found, unsigned count,
+                           struct uct_device *devices)
 {
-    unsigned              room = *count_p, count = 0, index;
-    struct ucs_netif_list list;
+    unsigned index;
+
+    for (index = 0; index < count; ++index) {
+        devices[index].transport = &uct_udp_transport;
+        (void)snprintf(devices[index].name, sizeof(devices[index].name), "%s",
+                       found[index].name);
+        (void)snprintf(devices[index].left_out, sizeof(devices[index].left_out),
+                       "%s", found[index].reason);
+    }
+}
+
+/* Judge every interface of the host. */
+static void transport_list(const struct ucs_netif_list *list,
+                           const struct udp_options    *options,
+                           struct uct_device *devices, unsigned *count_p)
+{
+    unsigned           room  = *count_p;
+    struct udp_device *found = calloc((size_t)2 * list->count, sizeof(*found));
 
     *count_p = 0;
-    if (ucsi_netif_list_init(&list) != UCS_OK) {
-        ucti_reason(reason, "udp: the interfaces cannot be listed");
+    if (found == NULL) {
         return;
     }
-    for (index = 0; index < list.count; ++index) {
-        if (!transport_can_use(&list.netifs[index])) {
-            continue;
-        }
-        if (count < room) {
-            devices[count].transport = &uct_udp_transport;
-            (void)snprintf(devices[count].name, sizeof(devices[count].name),
-                           "%s", list.netifs[index].name);
-        }
-        ++count;
+    transport_warn_unknown(list, &options->devices);
+    *count_p = udp_devices_judge(list, &options->devices, found);
+    transport_fill(found, ucs_min(room, *count_p), devices);
+    free(found);
+}
+
+static void transport_devices(const void *config, struct uct_device *devices,
+                              unsigned *count_p, char *reason)
+{
+    struct udp_options    options;
+    struct ucs_netif_list list;
+
+    ucti_reason(reason, "udp: the interfaces cannot be listed");
+    if (udp_options_read(config, &options) != UCS_OK) {
+        *count_p = 0;
+        return;
     }
-    ucsi_netif_list_cleanup(&list);
-    if (count == 0) {
-        ucti_reason(reason, "udp: no interface is up and has an address");
+    if (ucsi_netif_list_init(&list) == UCS_OK) {
+        transport_list(&list, &options, devices, count_p);
+        ucsi_netif_list_cleanup(&list);
+    } else {
+        *count_p = 0;
     }
-    *count_p = (room == 0) ? count : ucs_min(count, room);
+    ucsi_config_release(&udp_config_table, &options);
+}
+
+ucs_status_t udp_options_read(const void *config, struct udp_options *options)
+{
+    ucs_status_t status =
+        (config != NULL) ? ucsi_config_copy(&udp_config_table, config, options)
+                         : ucsi_config_read(&udp_config_table, NULL, options);
+
+    if ((status == UCS_OK) && (options->ports.last > UINT16_MAX)) {
+        ucs_error("UCX_UDP_PORT_RANGE: %" PRIu64 " is no port",
+                  options->ports.last);
+        ucsi_config_release(&udp_config_table, options);
+        status = UCS_ERR_INVALID_PARAM;
+    }
+    return status;
 }

@@ -6,7 +6,6 @@
 #include "ucs/bytes.h"
 
 enum {
-    WIRE_KIND_BITS   = 5,
     WIRE_CHUNK_BYTES = 16,
     WIRE_SPACE_MAX   = UINT16_MAX,
 };
@@ -48,7 +47,8 @@ void udp_wire_put_head(uint8_t *bytes, const struct udp_head *head)
 {
     ucs_put_le32(bytes, head->to);
     ucs_put_le32(bytes + 4, head->number);
-    bytes[14] = (uint8_t)(head->kind | (UDP_WIRE_VERSION << WIRE_KIND_BITS));
+    bytes[14] =
+        (uint8_t)(head->kind | (UDP_WIRE_VERSION << UDP_WIRE_KIND_BITS));
     bytes[15] = head->flags;
     bytes[16] = head->am_id;
     udp_wire_put_ack(bytes, head);
@@ -60,10 +60,10 @@ bool udp_wire_get_head(const uint8_t *bytes, size_t length,
     unsigned kind;
 
     if ((length < UDP_HEAD_BYTES) ||
-        ((bytes[14] >> WIRE_KIND_BITS) != UDP_WIRE_VERSION)) {
+        ((bytes[14] >> UDP_WIRE_KIND_BITS) != UDP_WIRE_VERSION)) {
         return false;
     }
-    kind = bytes[14] & ((1u << WIRE_KIND_BITS) - 1);
+    kind = udp_wire_kind(bytes);
     if ((kind >= UDP_KIND_COUNT) ||
         (length < UDP_HEAD_BYTES + (size_t)wire_extension_bytes[kind])) {
         return false;
@@ -159,7 +159,7 @@ size_t udp_wire_put_hello(uint8_t *bytes, const struct udp_hello *hello)
     ucs_put_le64(bytes + 24, hello->cookie);
     ucs_put_le32(bytes + 32, hello->largest_bytes);
     ucs_put_le16(bytes + 36, hello->data_port);
-    ucs_put_le16(bytes + 38, 0);
+    ucs_put_le16(bytes + 38, hello->ciphers);
     return wire_extension_bytes[UDP_KIND_HELLO];
 }
 
@@ -172,6 +172,7 @@ void udp_wire_get_hello(const uint8_t *bytes, struct udp_hello *hello_p)
     hello_p->cookie        = ucs_get_le64(bytes + 24);
     hello_p->largest_bytes = ucs_get_le32(bytes + 32);
     hello_p->data_port     = ucs_get_le16(bytes + 36);
+    hello_p->ciphers       = ucs_get_le16(bytes + 38);
 }
 
 size_t udp_wire_put_pong(uint8_t *bytes, const struct udp_answer *answer)

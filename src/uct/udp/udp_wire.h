@@ -23,6 +23,7 @@
 
 enum udp_wire_limit {
     UDP_WIRE_VERSION     = 1,
+    UDP_WIRE_KIND_BITS   = 5,
     UDP_HEAD_BYTES       = 32,
     UDP_TAG_OFFSET       = 24,
     UDP_EXTENSION_BYTES  = 40, /* the longest of a numbered kind */
@@ -112,11 +113,13 @@ struct udp_piece {
  * id            the sender's name for the connection
  * cookie        COOKIE, CONNECT: the server's; ACCEPT: the client's nonce
  * buffer_bytes  of the sender's sockets
- * largest_bytes its device carries */
+ * largest_bytes its device carries
+ * ciphers       enum udp_crypt_algorithm: those that it can; ACCEPT: the one
+ *               that is used; 0: not encrypted */
 struct udp_hello {
     uint64_t incarnation, nonce, cookie;
     uint32_t id, buffer_bytes, largest_bytes;
-    uint16_t data_port;
+    uint16_t data_port, ciphers;
 };
 
 /* Numbers [first, end) have arrived, `ack` has not. */
@@ -127,6 +130,12 @@ struct udp_range {
 UCS_INLINE bool udp_kind_is_numbered(unsigned kind)
 {
     return kind < UDP_KIND_NUMBERED_COUNT;
+}
+
+/* Of a packet that we made. */
+UCS_INLINE unsigned udp_wire_kind(const uint8_t *bytes)
+{
+    return bytes[14] & ((1u << UDP_WIRE_KIND_BITS) - 1);
 }
 
 /* Bytes between header and payload, of a kind with a fixed extension. */
