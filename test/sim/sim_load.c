@@ -132,19 +132,22 @@ static void load_add_flow(struct sim_load *load, unsigned from, unsigned to)
 
 static void load_start_host(struct sim_load *load, unsigned index)
 {
-    static const char *const settings[] = {"TLS", "udp", NULL};
-    static const char *const small[] = {"TLS", "udp", "UDP_SEGMENT_COUNT", "64",
-                                        NULL};
-    struct sim_host         *host    = &load->world.hosts[index];
-    bool                     is_small;
+    const struct sim_plan *plan = load->plan;
+    struct sim_host       *host = &load->world.hosts[index];
+    bool is_small = (plan->segment_count != 0) && (!plan->is_star || index > 0);
+    const char *const settings[] = {"TLS",
+                                    "udp",
+                                    "NET_ENCRYPT",
+                                    plan->encrypts ? "y" : "n",
+                                    is_small ? "UDP_SEGMENT_COUNT" : NULL,
+                                    "64",
+                                    NULL};
 
     host->step = host_step;
-    if (load->plan->same_ports) {
+    if (plan->same_ports) {
         host->first_port = 7000;
     }
-    is_small = (load->plan->segment_count != 0) &&
-               (!load->plan->is_star || (index != 0));
-    sim_host_start(host, is_small ? small : settings);
+    sim_host_start(host, settings);
 }
 
 /* Give up what an end still has, at once. */

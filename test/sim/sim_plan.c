@@ -149,6 +149,7 @@ void sim_plan_make(struct sim_plan *plan, uint64_t seed)
         plan_make_fair(plan, &random);
     }
     plan->poll_count    = (unsigned)PICK(&random, 0, 0, 50);
+    plan->encrypts      = sim_random_below(&random, 6) == 0;
     plan->same_ports    = sim_random_below(&random, 2) == 0;
     plan->window        = (unsigned)PICK(&random, 1, 4, 16);
     plan->bytes_max     = (size_t)PICK(&random, 64, 3000, 20000, 200000);
@@ -220,13 +221,14 @@ void sim_plan_print(const struct sim_plan *plan)
     const struct sim_weather *w       = &plan->weather;
 
     printf("seed %llu: %s, %u hosts, %u messages of up to %zu bytes each way, "
-           "window %u, poll %u%s\n",
+           "window %u, poll %u%s%s\n",
            (unsigned long long)plan->seed,
            plan->is_fair   ? "fair"
            : plan->is_mild ? "mild"
                            : "harsh",
            plan->host_count, plan->message_count, plan->bytes_max, plan->window,
-           plan->poll_count, plan->same_ports ? ", same ports" : "");
+           plan->poll_count, plan->encrypts ? ", encrypted" : "",
+           plan->same_ports ? ", same ports" : "");
     printf("  ppm: loss %u, duplicate %u, reorder %u, mark %u, block %u\n",
            w->loss_ppm, w->duplicate_ppm, w->reorder_ppm, w->mark_ppm,
            w->block_ppm);
