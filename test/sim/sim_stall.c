@@ -28,7 +28,7 @@ static void stall_tick(struct sim_event *event)
     }
     if (!watch->host->is_stopped) {
         watch->host->world->current = watch->host;
-        udp_stall_look(watch->iface);
+        (void)udp_stall_look(watch->iface);
     }
     sim_net_set(net, event, net->now_ns + UDP_STALL_TICK_NS);
 }

@@ -98,6 +98,8 @@ static bool is_quiet(struct udp_net *unused)
     (void)unused;
     return udp_send_is_idle(&net.ends[0].conn.send) &&
            udp_send_is_idle(&net.ends[1].conn.send) &&
+           (net.ends[0].conn.bundle == NULL) &&
+           (net.ends[1].conn.bundle == NULL) &&
            ucs_queue_is_empty(&net.ends[0].conn.fragments) &&
            ucs_queue_is_empty(&net.ends[1].conn.fragments);
 }

@@ -174,9 +174,93 @@ static void rma__without_the_key_is_refused(const struct test_param *param)
         ucs_counter_get(&net.ends[1].env.counters[UDP_COUNT_BAD_ACCESS]), 3);
 }
 
+/* --------------------------------------------------- a peer that lies */
+
+static uint8_t packet[UDP_PACKET_BYTES_MAX] UCS_ALIGNED(8);
+
+static void lie(unsigned end, unsigned kind, size_t length)
+{
+    const struct udp_conn *conn = &net.ends[end].conn;
+
+    udp_net_lie(&net.ends[end],
+                (struct udp_head){.kind   = (uint8_t)kind,
+                                  .ack    = conn->send.first,
+                                  .window = UDP_WINDOW_COUNT,
+                                  .number = conn->receive.expected},
+                packet, length);
+}
+
+/* Answers to a get that waits for its turn, and to a message, which has
+ * none. */
+static void rma__answers_before_the_question(const struct test_param *param)
+{
+    static uint8_t         memory[64], message[5000];
+    struct ucs_queue_elem *elem;
+    struct udp_fragment   *get;
+    struct udp_answer      answer = {.status = UCS_OK};
+    unsigned               kind, operation;
+
+    (void)param;
+    open_region();
+    net.ends[1].region_access  = UCT_ACCESS_ALL;
+    net.ends[0].env.is_blocked = true;
+    ck_assert(udp_net_send_zcopy(&net.ends[0], 0, message, sizeof(message)));
+    elem = ucs_queue_head(&net.ends[0].conn.fragments);
+    ck_assert_ptr_nonnull(elem);
+    ucs_list_add_tail(
+        &net.ends[0].conn.operations,
+        &ucs_container_of(elem, struct udp_fragment, queue)->link);
+    get = ask(UDP_KIND_GET, 0, sizeof(memory));
+    lend(get, memory, sizeof(memory));
+    go(get);
+    ck_assert_uint_eq(net.ends[0].conn.fragment_count, 2);
+    for (operation = 0; operation < 2; ++operation) {
+        for (kind = UDP_KIND_DATA; kind <= UDP_KIND_RESULT; kind += 2) {
+            answer.operation = operation;
+            (void)udp_wire_put_answer(packet + UDP_HEAD_BYTES, &answer);
+            lie(0, kind, 16 + ((kind == UDP_KIND_DATA) ? sizeof(memory) : 0));
+        }
+    }
+    ck_assert(ucs_queue_is_empty(&net.ends[0].conn.finished));
+    /* The numbers that were used up are the true peer's, too. */
+    net.ends[1].conn.send.next  = net.ends[0].conn.receive.expected;
+    net.ends[1].conn.send.first = net.ends[0].conn.receive.expected;
+    asked                       = 2;
+    ck_assert(udp_net_until(&net, has_answers, 60));
+    ck_assert_uint_eq(net.ends[0].finished_count, 2);
+    ck_assert_uint_eq(net.ends[1].ordered_count, 1);
+}
+
+/* Who asks and takes no answer makes us keep only so many. */
+static void rma__answers_that_nobody_takes(const struct test_param *param)
+{
+    struct udp_conn  *conn   = &net.ends[1].conn;
+    struct udp_access access = {.key = 1};
+    struct udp_word   word   = {.size_bytes = 8};
+    unsigned          round;
+
+    (void)param;
+    for (round = 0; round < 2000; ++round) {
+        (void)udp_wire_put_access(packet + UDP_HEAD_BYTES, &access);
+        if (round % 2 == 0) {
+            lie(1, UDP_KIND_PUT, 24 + 8);
+        } else {
+            (void)udp_wire_put_word(packet + UDP_HEAD_BYTES, &word);
+            lie(1, UDP_KIND_ATOMIC, 40);
+        }
+    }
+    ck_assert_uint_eq(conn->answer_count, UDP_ANSWER_COUNT_MAX);
+    ck_assert_uint_le(conn->fragment_count, UDP_ANSWER_COUNT_MAX);
+    ck_assert_uint_eq(
+        ucs_counter_get(&net.ends[1].env.counters[UDP_COUNT_BAD_ACCESS]),
+        UDP_ANSWER_COUNT_MAX);
+}
+
 static const struct test_case cases[] = {TEST(rma__put_and_get_on_a_bad_path),
                                          TEST(rma__atomics_happen_once),
                                          TEST(rma__without_the_key_is_refused),
+                                         TEST(rma__answers_before_the_question),
+                                         TEST(rma__answers_that_nobody_takes),
                                          {0}};
 
 const struct test_suite udp_rma_suite = {

@@ -58,7 +58,7 @@ static void window__opens_and_shuts(const struct test_param *param)
 
     (void)param;
     window.limit = (uint32_t)FIRST + 10;
-    while (udp_send_is_open(&window)) {
+    while (udp_send_is_open(&window, 0)) {
         (void)send_one(UDP_PRIORITY, 0);
         ++count;
     }
@@ -67,7 +67,7 @@ static void window__opens_and_shuts(const struct test_param *param)
     ck_assert_uint_eq(window.flight_count, 10);
     udp_send_allow(&window, (uint32_t)FIRST + 5); /* nobody takes back */
     udp_send_allow(&window, (uint32_t)FIRST + 3 * UDP_WINDOW_COUNT);
-    while (udp_send_is_open(&window)) {
+    while (udp_send_is_open(&window, 0)) {
         (void)send_one(UDP_DATA, 0);
         ++count;
     }

@@ -3,6 +3,8 @@
  * themselves: the number in the first 8 bytes, then a pattern. */
 #include "uct/udp_net.h"
 
+#include "uct/udp/udp_bundle.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -260,6 +262,21 @@ static void net_packet_in(struct udp_net_end *end, uint8_t *bytes,
     }
 }
 
+void udp_net_lie(struct udp_net_end *end, struct udp_head head, uint8_t *bytes,
+                 size_t length)
+{
+    size_t covered = (head.kind == UDP_KIND_ACK)
+                         ? length
+                         : udp_wire_extension_bytes(head.kind);
+
+    head.to         = end->conn.id;
+    end->env.now_ns = end->net->now_ns;
+    udp_wire_put_head(bytes, &head);
+    udp_seal_put(&end->conn.seal, bytes, UDP_HEAD_BYTES + covered,
+                 UDP_HEAD_BYTES + length);
+    net_packet_in(end, bytes, UDP_HEAD_BYTES + length);
+}
+
 static void net_turn(struct udp_net_end *end)
 {
     if (!end->is_gone && !end->is_stopped) {
@@ -391,12 +408,20 @@ void udp_net_close(struct udp_net *net)
 static bool net_send(struct udp_net_end *end, uint64_t number, size_t length,
                      unsigned flags)
 {
-    struct udp_segment *segment =
-        udp_env_segment(&end->env, UDP_HEAD_BYTES + length);
+    struct udp_segment *segment;
+    uint8_t            *room = NULL;
 
+    end->env.now_ns = end->net->now_ns;
+    if (flags == 0) {
+        room = udp_bundle_add(&end->conn, 5, length);
+    }
+    if (room != NULL) {
+        net_fill(room, number, length);
+        return true;
+    }
+    segment = udp_env_segment(&end->env, UDP_HEAD_BYTES + length);
     ck_assert_ptr_nonnull(segment);
     net_fill(segment->bytes + UDP_HEAD_BYTES, number, length);
-    end->env.now_ns = end->net->now_ns;
     udp_conn_send_am(&end->conn, segment, 5, flags, length);
     return true;
 }

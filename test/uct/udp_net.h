@@ -70,6 +70,11 @@ bool udp_net_until(struct udp_net *net, bool (*fn)(struct udp_net *),
                    double          seconds);
 bool udp_net_is_open(struct udp_net *net);
 
+/* A packet for that end, sealed with its peer's key whatever it says: `to` is
+ * filled in, extension and payload, [length], are behind the head. */
+void udp_net_lie(struct udp_net_end *end, struct udp_head head, uint8_t *bytes,
+                 size_t length);
+
 /* Send message number n of an end: its pattern and length follow from n.
  * @return false: not now. */
 bool udp_net_send(struct udp_net_end *end, uint64_t number, size_t length);

@@ -30,9 +30,6 @@ enum udp_limit {
     UDP_OPERATION_MAX   = 64, /* GET, ATOMIC of an endpoint at a time */
     UDP_INBOX_COUNT_MAX = 1024,
     UDP_RECEIVE_COUNT   = 16,
-    UDP_DATA_PATIENCE =
-        1024, /* polls of the data channel after the last packet */
-    UDP_DATA_POLL_EVERY = 16, /* then so rarely */
 };
 
 struct udp_options {
@@ -56,12 +53,15 @@ UCS_MUST_USE ucs_status_t udp_options_read(const void         *config,
 /* conns        connection id -> struct udp_conn
  * accepted     client (its id and incarnation) -> the connection it made
  * orphans      incarnation -> a connection without endpoint of ours
+ * asking       incarnation -> the last connection that an endpoint began
  * all          every connection
  * inbox        messages that wait for the application
  * notified     connections with something to tell
  * gate         0: nobody is inside
  * depth        calls of the application inside one another
- * is_direct    messages may be handed up now */
+ * is_direct    messages may be handed up now
+ * bulk_count   polls in which the data channel is expected to have something
+ * skip_count   polls in which a channel was not asked */
 struct udp_iface {
     struct uct_iface        base;
     struct udp_options      options;
@@ -71,13 +71,13 @@ struct udp_iface {
     struct udp_io_attr      io_attr;
     struct udp_address      address;
     struct udp_connect_self self;
-    struct ucs_hash         conns, accepted, orphans;
+    struct ucs_hash         conns, accepted, orphans, asking;
     struct ucs_list         all;
     struct ucs_queue        inbox, notified;
     struct ucs_counters     counters;
     unsigned                inbox_count;
     uint32_t                id_next;
-    unsigned                data_quiet_count, data_skip_count;
+    unsigned                bulk_count, skip_count;
     atomic_uint             gate;
     unsigned                depth;
     _Atomic uint64_t        poll_count;
@@ -145,6 +145,9 @@ void udp_peers_packet(struct udp_iface *iface, const struct ucs_sockaddr *from,
 /* A connection that this peer made and nobody here uses; it is the caller's
  * now. @return NULL: there is none. */
 struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation);
+/* This connection begins to ask its peer, unless the peer turns out to ask,
+ * too: then its endpoint may move. */
+void udp_peers_ask(struct udp_iface *iface, struct udp_conn *conn);
 /* Is our half of a connection to that peer ending, without the peer having said
  * that it knows? */
 bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation);
@@ -158,8 +161,12 @@ ucs_status_t                    udp_arm(struct uct_iface *iface);
 unsigned udp_iface_serve(struct udp_iface *iface);
 
 /* udp_stall.c: serve an interface whose application does not call */
-enum { UDP_STALL_TICK_NS = 10 * 1000 * 1000 };
-void udp_stall_look(struct udp_iface *iface);
+enum {
+    UDP_STALL_TICK_NS = 10 * 1000 * 1000,
+    UDP_STALL_BUSY_NS = 100 * 1000, /* while there is traffic */
+};
+/* @return it had something to do. */
+bool udp_stall_look(struct udp_iface *iface);
 
 /* udp_stall_thread.c: look at it every tick, until it is forgotten */
 void udp_stall_watch(struct udp_iface *iface);

@@ -9,8 +9,10 @@
 #include "uct/base/iov.h"
 #include "uct/base/pending.h"
 #include "uct/udp/udp.h"
+#include "uct/udp/udp_bundle.h"
 
-enum { AM_COPY_BYTES_MAX = 2048 }; /* a copy is cheaper than a completion */
+/* A copy is cheaper than a completion, for which the peer must answer. */
+enum { AM_COPY_BYTES_MAX = 8192 + 256 };
 
 static struct udp_iface *am_iface(const struct uct_ep *ep)
 {
@@ -22,6 +24,15 @@ static unsigned am_flags(unsigned flags)
     return (flags & UCT_FLAG_ANY_ORDER) ? UDP_FLAG_ANY_ORDER : 0;
 }
 
+static void am_pack_short(uint8_t *bytes, uint64_t header, const void *payload,
+                          size_t length)
+{
+    memcpy(bytes, &header, sizeof(header));
+    if (length > 0) {
+        memcpy(bytes + sizeof(header), payload, length);
+    }
+}
+
 static ucs_status_t am_short_inside(struct udp_ep *ep, uint8_t am_id,
                                     uint64_t header, const void *payload,
                                     size_t length, unsigned flags)
@@ -29,19 +40,23 @@ static ucs_status_t am_short_inside(struct udp_ep *ep, uint8_t am_id,
     size_t              bytes  = sizeof(header) + length;
     ucs_status_t        status = udp_ep_begin(ep, flags, false);
     struct udp_segment *segment;
+    uint8_t            *next;
 
     if (ucs_unlikely(status != UCS_OK)) {
         return status;
+    }
+    if (!(flags & UCT_FLAG_ANY_ORDER)) {
+        next = udp_bundle_add(ep->conn, am_id, bytes);
+        if (next != NULL) {
+            am_pack_short(next, header, payload, length);
+            return UCS_OK;
+        }
     }
     segment = udp_env_segment(ep->conn->env, UDP_HEAD_BYTES + bytes);
     if (ucs_unlikely(segment == NULL)) {
         return uct_ep_refuse(&ep->base, flags);
     }
-    memcpy(segment->bytes + UDP_HEAD_BYTES, &header, sizeof(header));
-    if (length > 0) {
-        memcpy(segment->bytes + UDP_HEAD_BYTES + sizeof(header), payload,
-               length);
-    }
+    am_pack_short(segment->bytes + UDP_HEAD_BYTES, header, payload, length);
     udp_conn_send_am(ep->conn, segment, am_id, am_flags(flags), bytes);
     return UCS_OK;
 }
@@ -244,13 +259,15 @@ static ucs_status_t am_flush_inside(struct udp_ep *ep, struct uct_req *req,
     struct udp_conn     *conn = ep->conn;
     struct udp_fragment *fragment;
 
+    udp_env_catch_up(conn->env);
     if (ep->base.failed != UCS_OK) {
         return ep->base.failed;
     }
     if (uct_ep_must_wait(&ep->base, flags)) {
         return uct_ep_refuse(&ep->base, flags);
     }
-    if (udp_send_is_idle(&conn->send) && ucs_queue_is_empty(&conn->fragments) &&
+    if (udp_send_is_idle(&conn->send) && (conn->bundle == NULL) &&
+        ucs_queue_is_empty(&conn->fragments) &&
         uct_inflight_is_empty(&ep->inflight)) {
         return UCS_OK;
     }

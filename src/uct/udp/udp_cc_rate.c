@@ -22,12 +22,16 @@ enum {
     RATE_FULL_ROUNDS     = 3,
     RATE_SEGMENTS_MIN    = 4,
     RATE_SEGMENTS_FIRST  = 32,
+    RATE_SEGMENT_BYTES   = 8968, /* longer ones count as so long */
+    RATE_CAUTIOUS_BYTES  = 4800, /* after a time-out: a few packets ask */
 };
 
 #define RATE_RTT_LIFE_NS (10 * 1000000000ull)
 #define RATE_PROBE_NS    (200 * 1000000ull)
-/* So much beyond the model: acks come in heaps when the peer is software. */
+/* So much beyond the model: acks come in heaps when the peer is software, some
+ * delays of an acknowledgement apart. */
 #define RATE_EXTRA_BYTES (64 * 1024ull)
+#define RATE_EXTRA_NS    (200 * 1000ull)
 /* Where those alone fill a queue for longer than this, fewer: a slow path is
  * shared, and everybody's extra bytes wait in the same queue. A process that
  * is not scheduled now and then makes a queue of some ms, too. */
@@ -38,6 +42,12 @@ enum {
 static const uint16_t rate_phase_percent[RATE_PHASE_COUNT] = {
     125, 75, 100, 100, 100, 100, 100, 100};
 
+static uint64_t rate_segments(const struct udp_cc *cc, unsigned count)
+{
+    return (uint64_t)count *
+           ucs_min(cc->segment_bytes, (uint32_t)RATE_SEGMENT_BYTES);
+}
+
 static void rate_init(struct udp_cc *cc, uint64_t now_ns)
 {
     struct udp_cc_rate *rate = &cc->of.rate;
@@ -46,7 +56,7 @@ static void rate_init(struct udp_cc *cc, uint64_t now_ns)
     rate->min_rtt_at_ns = now_ns;
     rate->phase_ns      = now_ns;
     rate->state         = RATE_STARTUP;
-    cc->window_bytes    = (uint64_t)RATE_SEGMENTS_FIRST * cc->segment_bytes;
+    cc->window_bytes    = rate_segments(cc, RATE_SEGMENTS_FIRST);
 }
 
 /* Bytes that the path holds when nothing waits; 0: not known. */
@@ -57,6 +67,18 @@ static uint64_t rate_path_bytes(const struct udp_cc_rate *rate)
     }
     return (uint64_t)((double)rate->rate_max_Bps * (double)rate->min_rtt_ns *
                       1e-9);
+}
+
+static uint64_t rate_extra_bytes(const struct udp_cc_rate *rate)
+{
+    uint64_t extra = RATE_EXTRA_BYTES + (uint64_t)((double)rate->rate_max_Bps *
+                                                   RATE_EXTRA_NS * 1e-9);
+    uint64_t queue_ns = (rate->smooth_rtt_ns > rate->min_rtt_ns)
+                            ? rate->smooth_rtt_ns - rate->min_rtt_ns
+                            : 0;
+
+    return (queue_ns <= RATE_QUEUE_NS) ? extra
+                                       : extra * RATE_QUEUE_NS / queue_ns;
 }
 
 static void rate_take_rtt(struct udp_cc_rate         *rate,
@@ -168,23 +190,12 @@ static unsigned rate_pace_percent(const struct udp_cc_rate *rate)
     return rate_phase_percent[rate->phase];
 }
 
-static uint64_t rate_extra_bytes(const struct udp_cc_rate *rate)
-{
-    uint64_t queue_ns = (rate->smooth_rtt_ns > rate->min_rtt_ns)
-                            ? rate->smooth_rtt_ns - rate->min_rtt_ns
-                            : 0;
-
-    return (queue_ns <= RATE_QUEUE_NS)
-               ? RATE_EXTRA_BYTES
-               : RATE_EXTRA_BYTES * RATE_QUEUE_NS / queue_ns;
-}
-
 /* Draw the conclusions. */
 static void rate_set(struct udp_cc *cc)
 {
-    const struct udp_cc_rate *rate = &cc->of.rate;
-    uint64_t                  path = rate_path_bytes(rate);
-    uint64_t minimum = (uint64_t)RATE_SEGMENTS_MIN * cc->segment_bytes;
+    const struct udp_cc_rate *rate    = &cc->of.rate;
+    uint64_t                  path    = rate_path_bytes(rate);
+    uint64_t                  minimum = rate_segments(cc, RATE_SEGMENTS_MIN);
     unsigned percent = (rate->state == RATE_STARTUP) ? RATE_PERCENT_STARTUP
                                                      : RATE_PERCENT_WINDOW;
 
@@ -230,8 +241,7 @@ static void rate_timed_out(struct udp_cc *cc, uint64_t now_ns)
 {
     (void)now_ns;
     /* The second in vain: one at a time. */
-    cc->window_bytes = (cc->of.rate.is_cautious ? 1 : RATE_SEGMENTS_MIN) *
-                       (uint64_t)cc->segment_bytes;
+    cc->window_bytes        = cc->of.rate.is_cautious ? 1 : RATE_CAUTIOUS_BYTES;
     cc->of.rate.is_cautious = true;
 }
 

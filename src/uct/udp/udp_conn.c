@@ -5,6 +5,7 @@
 
 #include "ucs/assert.h"
 #include "ucs/clock.h"
+#include "uct/udp/udp_bundle.h"
 #include "uct/udp/udp_conn_parts.h"
 
 static void conn_timer(struct ucs_timer *timer, uint64_t now_ns);
@@ -41,6 +42,10 @@ static void conn_leave(struct udp_conn *conn)
         conn->is_owing = false;
     }
     ucsi_timer_stop(&conn->env->timers, &conn->timer);
+    udp_bundle_drop(conn);
+    if (conn->env->deferred == conn) {
+        conn->env->deferred = NULL;
+    }
 }
 
 /* Take all segments back. */
@@ -247,12 +252,22 @@ static void conn_outside_order(struct udp_conn       *conn,
     }
 }
 
-/* How much of the packet the tag covers: of an ACK all of it. */
+/* How much of the packet the tag covers: of an ACK or a bundle all of it. */
 static size_t conn_covered_bytes(const struct udp_head *head, size_t length)
 {
-    return (head->kind == UDP_KIND_ACK)
+    return ((head->kind == UDP_KIND_ACK) || udp_head_is_bundle(head))
                ? length
                : UDP_HEAD_BYTES + udp_wire_extension_bytes(head->kind);
+}
+
+/* The first message of a poll is handed up before anything else is done; one
+ * at a time (usnic's fast receive). */
+static bool conn_may_defer(const struct udp_conn *conn,
+                           const struct udp_head *head)
+{
+    return conn->env->may_defer && (conn->env->deferred == NULL) &&
+           (head->kind == UDP_KIND_AM) &&
+           (head->number == conn->receive.expected);
 }
 
 void udp_conn_packet(struct udp_conn *conn, const struct udp_head *head,
@@ -284,6 +299,14 @@ void udp_conn_take(struct udp_conn *conn, const struct udp_head *head,
         return;
     }
     conn_heard(conn);
+    if (conn_may_defer(conn, head)) {
+        conn->env->deferred      = conn;
+        conn->env->deferred_head = *head;
+        conn->env->deferred_ns   = conn->env->now_ns;
+        udp_conn_arrival(conn, head, bytes, length);
+        return;
+    }
+    udp_env_catch_up(conn->env);
     if (head->kind == UDP_KIND_ACK) {
         range_count = udp_wire_get_ranges(
             bytes + UDP_HEAD_BYTES, length - UDP_HEAD_BYTES, head->ack, ranges);

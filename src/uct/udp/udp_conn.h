@@ -90,7 +90,9 @@ enum { UDP_FRAGMENT_FLUSH = UDP_KIND_COUNT };
  * is_over          nothing is left to do: the owner frees it
  * crypt            keys, when packets are encrypted; NULL
  * was_shut         the peer was told that its window is shut
- * is_probed        the tail was sent again, nothing came since */
+ * is_probed        the tail was sent again, nothing came since
+ * bundle           tiny messages that wait for one another; NULL: none
+ * burst_count      of them in the turn burst_turn */
 struct udp_conn {
     struct udp_env       *env;
     void                 *user;
@@ -105,7 +107,7 @@ struct udp_conn {
     struct udp_seal       seal, handshake;
     struct udp_crypt     *crypt;
     uint64_t              nonce, client_nonce, cookie, peer_incarnation;
-    uint64_t              client_key; /* in the owner's table; 0: none */
+    uint64_t              client_key; /* in the owner's table, if it is there */
     uint16_t              data_port;
     uint32_t              number, message, operation;
     uint32_t              peer_buffer_bytes;
@@ -117,14 +119,19 @@ struct udp_conn {
     struct ucs_queue      fragments, finished, flushes, canceled;
     struct ucs_list       operations, reassemblies;
     unsigned              fragment_count, answer_count, operation_count;
+    unsigned              reassembly_count;
     struct ucs_list       busy_link, owing_link, link;
+    struct udp_segment   *bundle;
+    struct ucs_list       bundle_link;
+    uint32_t              burst_turn, burst_count;
     struct ucs_queue_elem notify_link;
     unsigned              inbox_count; /* messages of it that wait */
     struct ucs_timer      timer;
     uint64_t         heard_ns, pinged_ns, asked_ns, retry_ns, begun_ns, pace_ns;
     uint64_t         probe_ns, linger_ns;
     struct udp_held *pieces; /* of the segment pieces_number; NULL: none */
-    uint32_t         pieces_number, pieces_mask;
+    uint64_t         pieces_mask;
+    uint32_t         pieces_number;
     unsigned         pinged_count, retry_count;
     unsigned         timeout_count; /* since a segment arrived */
     struct uct_source source;
@@ -201,7 +208,8 @@ bool udp_conn_send_control(struct udp_conn *conn, uint8_t *bytes, unsigned kind,
 
 /* Acknowledge now. */
 void udp_conn_send_ack(struct udp_conn *conn);
-/* Ask for an answer; padded to packet_bytes, or 0. */
+/* Ask for an answer; padded to packet_bytes, or 0: then no shorter than the
+ * answer, so that nobody who repeats it gets more than he gave. */
 void udp_conn_send_ping(struct udp_conn *conn, size_t packet_bytes);
 
 /* Segments that arrived: take them out of the window. */

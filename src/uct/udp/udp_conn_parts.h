@@ -12,6 +12,17 @@ UCS_INLINE enum udp_channel udp_conn_channel(size_t packet_bytes)
     return (packet_bytes <= UDP_SMALL_BYTES) ? UDP_PRIORITY : UDP_DATA;
 }
 
+/* What a packet costs everybody on its way besides its bytes. */
+enum { UDP_PACKET_WEIGHT = 192 };
+
+/* Does the congestion control take another packet? */
+UCS_INLINE bool udp_conn_may_crowd(const struct udp_conn *conn)
+{
+    return conn->send.flight_bytes +
+               (uint64_t)conn->send.flight_count * UDP_PACKET_WEIGHT <
+           conn->cc.window_bytes;
+}
+
 /* Send bytes to the peer. @return how many went. */
 size_t udp_conn_transmit(struct udp_conn *conn, enum udp_channel channel,
                          const struct iovec *iov, unsigned iov_count,

@@ -2,6 +2,7 @@
 /* uct/udp/udp_conn_pump.c - what goes next: lost segments first, then the
  * queue, as far as window, congestion control and pace allow; and what
  * acknowledgements set free. */
+#include "uct/udp/udp_bundle.h"
 #include "uct/udp/udp_conn_parts.h"
 
 #include "ucs/clock.h"
@@ -22,9 +23,8 @@ static size_t send_lost(struct udp_conn *conn, size_t credit_bytes)
 
     while (!ucs_list_is_empty(&conn->send.lost) && (bytes < credit_bytes) &&
            !conn->env->is_blocked &&
-           ((conn->send.flight_bytes < conn->cc.window_bytes) ||
-            (conn->send.flight_count == 0)) &&
-           (ucs_hotel_guest_count(&conn->env->hotel) <
+           (udp_conn_may_crowd(conn) || (conn->send.flight_count == 0)) &&
+           (ucs_hotel_guest_count(&conn->env->hotel) + conn->env->bundle_count <
             conn->env->hotel.room_count)) {
         segment = ucs_list_first(&conn->send.lost, struct udp_segment, link);
         bytes += udp_segment_bytes(segment);
@@ -67,6 +67,7 @@ size_t udp_conn_pump(struct udp_conn *conn, size_t credit_bytes)
     if (conn->state != UDP_CONN_OPEN) {
         return 0;
     }
+    udp_bundle_go(conn);
     bytes = send_lost(conn, credit_bytes);
     while (((fragment = send_head(conn)) != NULL) && (bytes < credit_bytes)) {
         if (fragment->kind == UDP_FRAGMENT_FLUSH) {

@@ -9,7 +9,7 @@
  *
  * A segment for which there is no memory or no room is dropped as if it had
  * been lost: its sender sends it again. */
-#include "uct/udp/udp_conn.h"
+#include "uct/udp/udp_bundle.h"
 
 #include <string.h>
 
@@ -60,6 +60,8 @@ void udp_conn_forget_received(struct udp_conn *conn)
         ucs_mpool_put(reassembly);
     }
     ucs_list_init(&conn->reassemblies);
+    conn->env->reassembly_count -= conn->reassembly_count;
+    conn->reassembly_count = 0;
 }
 
 /* ------------------------------------------------------ reassembly */
@@ -77,24 +79,67 @@ static struct udp_reassembly *receive_find(struct udp_conn *conn,
     return NULL;
 }
 
-static struct udp_reassembly *receive_begin(struct udp_conn        *conn,
-                                            const struct udp_chunk *chunk)
+/* May one more message begin? One whose turn has not come leaves room for
+ * others, of this connection and of all: else all memory may be with messages
+ * that wait for one that finds none. */
+static bool receive_may_begin(const struct udp_conn *conn, bool is_next)
 {
-    struct udp_reassembly *reassembly =
-        (struct udp_reassembly *)ucs_mpool_get(&conn->env->reassemblies);
+    return is_next ? (conn->reassembly_count < 2 * UDP_AHEAD_CONN_MAX)
+                   : ((conn->reassembly_count < UDP_AHEAD_CONN_MAX) &&
+                      (conn->env->reassembly_count < UDP_AHEAD_COUNT_MAX));
+}
 
+static struct udp_reassembly *receive_begin(struct udp_conn        *conn,
+                                            const struct udp_chunk *chunk,
+                                            bool                    is_next)
+{
+    struct udp_reassembly *reassembly = NULL;
+
+    if (receive_may_begin(conn, is_next)) {
+        reassembly =
+            (struct udp_reassembly *)ucs_mpool_get(&conn->env->reassemblies);
+    }
     if (reassembly != NULL) {
+        ++conn->reassembly_count;
+        ++conn->env->reassembly_count;
         reassembly->message = chunk->message;
         reassembly->total   = chunk->total;
         reassembly->got     = 0;
+        memset(reassembly->came, 0, (chunk->total / 512 + 1) * 8);
         ucs_list_add_tail(&conn->reassemblies, &reassembly->link);
     }
     return reassembly;
 }
 
-/* Put a chunk in its place. @return false: no memory, it must come again. */
-static bool receive_chunk(struct udp_conn *conn, const uint8_t *bytes,
+/* Note that these bytes came. @return false: some of them had, or they are
+ * none that a sender of ours makes: eights but for the last. */
+static bool receive_claim(struct udp_reassembly *reassembly, uint32_t offset,
                           size_t length)
+{
+    size_t   at  = offset / 8;
+    size_t   end = (offset + length + 7) / 8;
+    uint64_t bits;
+
+    if ((offset % 8 != 0) ||
+        ((length % 8 != 0) && (offset + length != reassembly->total))) {
+        return false;
+    }
+    for (; at < end; at = (at / 64 + 1) * 64) {
+        bits = ~0ull << (at % 64);
+        if (end / 64 == at / 64) {
+            bits &= (1ull << (end % 64)) - 1;
+        }
+        if (reassembly->came[at / 64] & bits) {
+            return false;
+        }
+        reassembly->came[at / 64] |= bits;
+    }
+    return true;
+}
+
+/* Put a chunk in its place. @return false: no memory, it must come again. */
+static bool receive_chunk(struct udp_conn *conn, const struct udp_head *head,
+                          const uint8_t *bytes, size_t length)
 {
     const uint8_t *payload =
         bytes + UDP_HEAD_BYTES + udp_wire_extension_bytes(UDP_KIND_CHUNK);
@@ -110,22 +155,56 @@ static bool receive_chunk(struct udp_conn *conn, const uint8_t *bytes,
     }
     reassembly = receive_find(conn, chunk.message);
     if (reassembly == NULL) {
-        reassembly = receive_begin(conn, &chunk);
+        reassembly =
+            receive_begin(conn, &chunk, head->number == conn->receive.expected);
     }
     if (reassembly == NULL) {
         return false;
     }
-    if (reassembly->total == chunk.total) {
-        memcpy(reassembly->bytes + chunk.offset, payload, length);
-        reassembly->got += (uint32_t)length;
+    if ((reassembly->total != chunk.total) ||
+        !receive_claim(reassembly, chunk.offset, length)) {
+        udp_count(conn->env, UDP_COUNT_BAD_PACKET);
+        return true; /* the same */
     }
+    memcpy(reassembly->bytes + chunk.offset, payload, length);
+    reassembly->got += (uint32_t)length;
     return true;
+}
+
+/* Hand a message up. Behind the peer's FIN there is none: whoever took its
+ * messages has been told that it ended. */
+static void receive_message(struct udp_conn *conn, unsigned am_id,
+                            struct udp_held *held, uint8_t *data, size_t length)
+{
+    if (ucs_unlikely(conn->has_peer_fin)) {
+        udp_count(conn->env, UDP_COUNT_BAD_PACKET);
+        if (held != NULL) {
+            udp_env_unhold(held);
+        }
+        return;
+    }
+    conn->has_first = true;
+    conn->env->ops->message(conn->env, conn, am_id, held, data, length);
+}
+
+static void receive_bundle(struct udp_conn *conn, uint8_t *bytes, size_t length)
+{
+    if (conn->has_peer_fin) {
+        udp_count(conn->env, UDP_COUNT_BAD_PACKET);
+        return;
+    }
+    conn->has_first = true;
+    udp_bundle_open(conn, bytes, length);
 }
 
 /* -------------------------------------------------------- in order */
 
 static void receive_fin(struct udp_conn *conn)
 {
+    if (conn->has_peer_fin) {
+        udp_count(conn->env, UDP_COUNT_BAD_PACKET);
+        return;
+    }
     conn->has_peer_fin = true;
     conn->status       = UCS_OK;
     udp_conn_notify(conn);
@@ -146,6 +225,7 @@ static void receive_whole(struct udp_conn *conn, struct udp_held *held)
         return;
     }
     ucs_list_remove(&reassembly->link);
+    --conn->reassembly_count;
     held->reassembly = reassembly;
     held->data       = reassembly->bytes;
     held->length     = reassembly->total;
@@ -154,9 +234,7 @@ static void receive_whole(struct udp_conn *conn, struct udp_held *held)
         udp_env_unhold(held);
         return;
     }
-    conn->has_first = true;
-    conn->env->ops->message(conn->env, conn, held->am_id, held, held->data,
-                            held->length);
+    receive_message(conn, held->am_id, held, held->data, held->length);
 }
 
 /* A segment's turn has come. */
@@ -164,9 +242,12 @@ static void receive_turn(struct udp_conn *conn, struct udp_held *held)
 {
     switch (held->kind) {
     case UDP_KIND_AM:
-        conn->has_first = true;
-        conn->env->ops->message(conn->env, conn, held->am_id, held, held->data,
-                                held->length);
+        if (held->flags & UDP_FLAG_BUNDLE) {
+            receive_bundle(conn, held->data, held->length);
+            udp_env_unhold(held);
+            break;
+        }
+        receive_message(conn, held->am_id, held, held->data, held->length);
         break;
     case UDP_KIND_CHUNK:
         receive_whole(conn, held);
@@ -250,13 +331,16 @@ static bool receive_act(struct udp_conn *conn, const struct udp_head *head,
 {
     switch (head->kind) {
     case UDP_KIND_AM:
-        conn->has_first = true;
-        conn->env->ops->message(conn->env, conn, head->am_id, NULL,
-                                bytes + UDP_HEAD_BYTES,
-                                length - UDP_HEAD_BYTES);
+        if (ucs_unlikely(head->flags & UDP_FLAG_BUNDLE)) {
+            receive_bundle(conn, bytes + UDP_HEAD_BYTES,
+                           length - UDP_HEAD_BYTES);
+            return true;
+        }
+        receive_message(conn, head->am_id, NULL, bytes + UDP_HEAD_BYTES,
+                        length - UDP_HEAD_BYTES);
         return true;
     case UDP_KIND_CHUNK:
-        return receive_chunk(conn, bytes, length);
+        return receive_chunk(conn, head, bytes, length);
     default:
         return udp_rma_arrival(conn, head, bytes, length);
     }
@@ -318,15 +402,21 @@ static bool receive_next(struct udp_conn *conn, const struct udp_head *head,
         (void)receive_act(conn, head, bytes, length);
         return true;
     }
-    if (receive_acts_at_once(head->kind, head->flags) &&
-        !receive_act(conn, head, bytes, length)) {
-        return false;
-    }
-    udp_receive_take(&conn->receive);
     if ((head->kind == UDP_KIND_FIN) ||
         ((head->kind == UDP_KIND_CHUNK) && (head->flags & UDP_FLAG_LAST))) {
         rest = receive_rest(conn, head, bytes, length);
+        if (rest == NULL) {
+            return false; /* before anything was done: it may come again */
+        }
     }
+    if (receive_acts_at_once(head->kind, head->flags) &&
+        !receive_act(conn, head, bytes, length)) {
+        if (rest != NULL) {
+            udp_env_unhold(rest);
+        }
+        return false;
+    }
+    udp_receive_take(&conn->receive);
     if (rest != NULL) {
         receive_turn(conn, rest);
     }

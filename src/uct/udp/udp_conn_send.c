@@ -4,6 +4,7 @@
  * Tiny packets go by the priority channel, the rest and everything that is
  * sent again by the data channel: what was lost in a crowd must not crowd out
  * acknowledgements. */
+#include "uct/udp/udp_bundle.h"
 #include "uct/udp/udp_conn_parts.h"
 
 #include <string.h>
@@ -22,13 +23,15 @@ bool udp_conn_has_window(const struct udp_conn *conn)
     const struct udp_env  *env  = conn->env;
     const struct udp_send *send = &conn->send;
 
-    return udp_send_is_open(send) && !env->is_blocked &&
-           (send->flight_bytes < conn->cc.window_bytes) &&
+    /* What is gathered has its number still before it. */
+    return udp_send_is_open(send, conn->bundle != NULL) && !env->is_blocked &&
+           udp_conn_may_crowd(conn) &&
            ((send->flight_count == 0) ||
             (send->flight_bytes +
                  (uint64_t)send->flight_count * SEND_PACKET_CHARGE <
              conn->peer_buffer_bytes)) &&
-           (ucs_hotel_guest_count(&env->hotel) < env->hotel.room_count);
+           (ucs_hotel_guest_count(&env->hotel) + env->bundle_count <
+            env->hotel.room_count);
 }
 
 bool udp_conn_may_send(const struct udp_conn *conn)
@@ -39,8 +42,12 @@ bool udp_conn_may_send(const struct udp_conn *conn)
 
 size_t udp_conn_payload_bytes(const struct udp_conn *conn, unsigned kind)
 {
-    return (conn->mtu.good_bytes - UDP_HEAD_BYTES -
-            udp_wire_extension_bytes(kind)) &
+    size_t packet_bytes = conn->mtu.good_bytes;
+
+    if (kind == UDP_KIND_DATA) { /* copied */
+        packet_bytes = ucs_min(packet_bytes, (size_t)UDP_LARGE_BYTES);
+    }
+    return (packet_bytes - UDP_HEAD_BYTES - udp_wire_extension_bytes(kind)) &
            ~(size_t)7;
 }
 
@@ -61,6 +68,12 @@ static void send_fill(struct udp_conn *conn, struct udp_head *head)
     udp_receive_fill(&conn->receive, head, conn->env->now_ns);
 }
 
+static bool send_is_bundle(const struct udp_segment *segment)
+{
+    return (udp_wire_kind(segment->bytes) == UDP_KIND_AM) &&
+           (segment->bytes[15] & UDP_FLAG_BUNDLE);
+}
+
 /* Bring a segment's head up to date. */
 static void send_seal_segment(struct udp_conn    *conn,
                               struct udp_segment *segment)
@@ -70,7 +83,7 @@ static void send_seal_segment(struct udp_conn    *conn,
 
     send_fill(conn, &head);
     udp_wire_put_ack(segment->bytes, &head);
-    if (segment->payload_bytes == 0) {
+    if ((segment->payload_bytes == 0) && !send_is_bundle(segment)) {
         covered = UDP_HEAD_BYTES +
                   udp_wire_extension_bytes(udp_wire_kind(segment->bytes));
     }
@@ -161,13 +174,15 @@ static bool send_one(struct udp_conn *conn, struct udp_segment *segment,
     struct iovec iov[UDP_IOV_COUNT_MAX + 2] = {
         {segment->bytes, segment->head_bytes}};
     unsigned count = 1;
+    size_t   went;
 
     if (segment->payload_bytes > 0) {
         count += udp_fragment_slice(segment->fragment, segment->payload_offset,
                                     segment->payload_bytes, iov + 1);
     }
-    udp_segment_note(conn, segment, channel);
-    if (udp_conn_transmit(conn, channel, iov, count, 0) == 0) {
+    went = udp_conn_transmit(conn, channel, iov, count, 0);
+    udp_segment_note(conn, segment, channel); /* while it travels */
+    if (went == 0) {
         udp_send_lose(&conn->send, segment);
         udp_conn_make_busy(conn);
         return false;
@@ -181,11 +196,14 @@ void udp_conn_send_am(struct udp_conn *conn, struct udp_segment *segment,
     struct udp_head head = {
         .kind = UDP_KIND_AM, .flags = (uint8_t)flags, .am_id = (uint8_t)am_id};
 
+    udp_bundle_go(conn);
     segment->fragment      = NULL;
     segment->payload_bytes = 0;
     segment->head_bytes    = (uint16_t)(UDP_HEAD_BYTES + length);
     udp_segment_number(conn, segment, &head);
-    udp_seal_put(&conn->seal, segment->bytes, UDP_HEAD_BYTES,
+    udp_seal_put(&conn->seal, segment->bytes,
+                 (flags & UDP_FLAG_BUNDLE) ? segment->head_bytes
+                                           : UDP_HEAD_BYTES,
                  segment->head_bytes);
     (void)send_one(conn, segment, udp_conn_channel(segment->head_bytes));
     udp_conn_start_probe(conn);
@@ -237,9 +255,11 @@ void udp_conn_send_ack(struct udp_conn *conn)
 void udp_conn_send_ping(struct udp_conn *conn, size_t packet_bytes)
 {
     uint8_t bytes[UDP_PACKET_BYTES_MAX];
-    size_t  length =
-        (packet_bytes > UDP_HEAD_BYTES) ? packet_bytes - UDP_HEAD_BYTES : 0;
+    size_t  length = udp_wire_extension_bytes(UDP_KIND_PONG);
 
+    if (packet_bytes > UDP_HEAD_BYTES + length) {
+        length = packet_bytes - UDP_HEAD_BYTES;
+    }
     memset(bytes + UDP_HEAD_BYTES, 0, length);
     conn->pinged_ns = conn->env->now_ns;
     (void)udp_conn_send_control(conn, bytes, UDP_KIND_PING, 0, length);

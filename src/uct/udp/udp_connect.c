@@ -100,6 +100,7 @@ static void connect_open(struct udp_conn *conn, const struct udp_hello *hello)
     conn->peer_id           = hello->id;
     conn->peer_incarnation  = hello->incarnation;
     conn->peer_buffer_bytes = hello->buffer_bytes;
+    conn->begun_ns          = env->now_ns;
     conn->heard_ns          = env->now_ns;
     conn->retry_ns          = UINT64_MAX;
     conn->retry_count       = 0;
@@ -221,7 +222,7 @@ void udp_connect_send_accept(struct udp_conn *conn, uint16_t data_port)
 /* The peer takes nothing now, and nothing of ours makes it speak. */
 static bool connect_is_shut(const struct udp_conn *conn)
 {
-    return !udp_send_is_open(&conn->send) && udp_send_is_idle(&conn->send);
+    return !udp_send_is_open(&conn->send, 0) && udp_send_is_idle(&conn->send);
 }
 
 static uint64_t connect_ping_interval_ns(const struct udp_conn *conn)

@@ -15,7 +15,6 @@ enum {
     ENV_LARGE_COUNT      = 16,
     ENV_LARGE_COUNT_MAX  = 16384,
     ENV_REASSEMBLY_COUNT = 4,
-    ENV_REASSEMBLIES_MAX = 1024,
     ENV_FRAGMENT_COUNT   = 16,
     ENV_CRYPT_COUNT      = 4,
 };
@@ -67,7 +66,7 @@ static ucs_status_t env_init_pools(struct udp_env *env, unsigned segment_count)
         {&env->small, "udp small segments",
          sizeof(struct udp_segment) + UDP_SMALL_BYTES, 32, segment_count},
         {&env->large, "udp segments",
-         sizeof(struct udp_segment) + UDP_PACKET_BYTES_MAX, ENV_LARGE_COUNT,
+         sizeof(struct udp_segment) + UDP_LARGE_BYTES, ENV_LARGE_COUNT,
          segment_count},
         {&env->fragments, "udp fragments", sizeof(struct udp_fragment),
          ENV_FRAGMENT_COUNT, 0},
@@ -78,11 +77,14 @@ static ucs_status_t env_init_pools(struct udp_env *env, unsigned segment_count)
         {&env->held_small, "udp small messages",
          sizeof(struct udp_held) + UDP_SMALL_BYTES, 32, 0},
         {&env->held_large, "udp messages",
-         sizeof(struct udp_held) + UDP_PACKET_BYTES_MAX, ENV_LARGE_COUNT,
+         sizeof(struct udp_held) + UDP_LARGE_BYTES, ENV_LARGE_COUNT,
          ENV_LARGE_COUNT_MAX},
+        {&env->held_huge, "udp long packets",
+         sizeof(struct udp_held) + UDP_PACKET_BYTES_MAX, ENV_REASSEMBLY_COUNT,
+         UDP_WHOLE_COUNT_MAX},
         {&env->reassemblies, "udp reassembly",
          sizeof(struct udp_reassembly) + UDP_MESSAGE_BYTES + UDP_HEADER_BYTES,
-         ENV_REASSEMBLY_COUNT, ENV_REASSEMBLIES_MAX},
+         ENV_REASSEMBLY_COUNT, UDP_WHOLE_COUNT_MAX},
         {&env->crypts, "udp keys", sizeof(struct udp_crypt), ENV_CRYPT_COUNT,
          0},
     };
@@ -133,6 +135,7 @@ ucs_status_t udp_env_init(struct udp_env *env, unsigned segment_count)
     ucsi_timer_queue_init(&env->timers);
     ucs_list_init(&env->busy);
     ucs_list_init(&env->owing);
+    ucs_list_init(&env->bundles);
     return UCS_OK;
 }
 
@@ -143,6 +146,7 @@ void udp_env_cleanup(struct udp_env *env)
     free(env->scratch);
     (void)ucsi_mpool_cleanup(&env->crypts, true);
     (void)ucsi_mpool_cleanup(&env->reassemblies, true);
+    (void)ucsi_mpool_cleanup(&env->held_huge, true);
     (void)ucsi_mpool_cleanup(&env->held_large, true);
     (void)ucsi_mpool_cleanup(&env->held_small, true);
     (void)ucsi_mpool_cleanup(&env->short_rings, true);
@@ -154,9 +158,10 @@ void udp_env_cleanup(struct udp_env *env)
 
 struct udp_held *udp_env_hold(struct udp_env *env, size_t length)
 {
-    struct ucs_mpool *pool =
-        (length <= UDP_SMALL_BYTES) ? &env->held_small : &env->held_large;
-    struct udp_held *held = (struct udp_held *)ucs_mpool_get(pool);
+    struct ucs_mpool *pool = (length <= UDP_SMALL_BYTES)   ? &env->held_small
+                             : (length <= UDP_LARGE_BYTES) ? &env->held_large
+                                                           : &env->held_huge;
+    struct udp_held  *held = (struct udp_held *)ucs_mpool_get(pool);
 
     if (held != NULL) {
         held->reassembly = NULL;
@@ -168,6 +173,7 @@ struct udp_held *udp_env_hold(struct udp_env *env, size_t length)
 void udp_env_unhold(struct udp_held *held)
 {
     if (held->reassembly != NULL) {
+        --held->conn->env->reassembly_count;
         ucs_mpool_put(held->reassembly);
     }
     ucs_mpool_put(held);
@@ -185,5 +191,6 @@ struct udp_segment *udp_env_segment(struct udp_env *env, size_t packet_bytes)
     struct ucs_mpool *pool =
         (packet_bytes <= UDP_SMALL_BYTES) ? &env->small : &env->large;
 
+    ucs_assert(packet_bytes <= UDP_LARGE_BYTES);
     return (struct udp_segment *)ucs_mpool_get(pool);
 }

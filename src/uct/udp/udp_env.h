@@ -22,9 +22,16 @@
 #include "uct/udp/udp_send.h"
 
 enum udp_env_limit {
-    UDP_SMALL_BYTES     = 768, /* what the priority channel takes (usnic) */
-    UDP_MESSAGE_BYTES   = 64 * 1024, /* the longest message in chunks, */
-    UDP_HEADER_BYTES    = 256,       /* and its header */
+    UDP_SMALL_BYTES = 768,  /* what the priority channel takes (usnic) */
+    UDP_LARGE_BYTES = 8968, /* packets of which we hold a copy */
+    /* The longest message in chunks: one packet over loopback, and one call in
+     * packets of Ethernet. */
+    UDP_MESSAGE_BYTES   = 60 * 1024 + 128,
+    UDP_HEADER_BYTES    = 256, /* and its header */
+    UDP_CAME_WORDS      = (UDP_MESSAGE_BYTES + UDP_HEADER_BYTES) / 512 + 1,
+    UDP_WHOLE_COUNT_MAX = 1024, /* messages in chunks; those that others */
+    UDP_AHEAD_COUNT_MAX = 768,  /* are missing before leave some for those */
+    UDP_AHEAD_CONN_MAX  = 256,  /* whose turn it is; of one connection */
     UDP_IOV_COUNT_MAX   = 16,
     UDP_SHORT_BYTES_MAX = 1024,
 };
@@ -59,11 +66,14 @@ struct udp_held {
     uint8_t                bytes[] UCS_ALIGNED(8);
 };
 
-/* A message of which not all chunks came. */
+/* A message of which not all chunks came.
+ * came  one bit for 8 bytes: a whole message has no hole in which the bytes
+ *       of another one would be seen */
 struct udp_reassembly {
     struct ucs_list link;
     uint32_t        message;
     uint32_t        total, got;
+    uint64_t        came[UDP_CAME_WORDS];
     uint8_t         bytes[] UCS_ALIGNED(8);
 };
 
@@ -87,15 +97,20 @@ struct udp_env_ops {
 };
 
 /* now_ns          of this step; set by the owner before each call
- * small, large    struct udp_segment with room for UDP_SMALL_BYTES, or for a
- *                 whole packet; held_* likewise
+ * small, large    struct udp_segment with room for UDP_SMALL_BYTES, or for
+ *                 UDP_LARGE_BYTES; held_* likewise, or for any packet
  * rings, short_*  void *[UDP_WINDOW_COUNT], [UDP_RING_COUNT], all NULL, for
  *                 both directions
  * hotel           a room for each segment on its way
  * window          what connections tell their senders
  * busy            connections with something to send, served in turn
+ * bundles         connections that gather tiny messages
+ * turn            counts the turns
+ * deferred        its message was handed up, what the head said of the other
+ *                 direction waits; may_defer: in this poll
  * owing           connections that owe an acknowledgement, oldest first
  * bound_ns        silence for so long is death
+ * reassembly_count  of all connections, and of messages not given back yet
  * buffer_bytes    of a socket, as we tell the peer
  * ciphers         enum udp_crypt_algorithm: packets are encrypted by one of
  *                 them; 0: they are not
@@ -106,11 +121,19 @@ struct udp_env {
     uint64_t                  bound_ns;
     uint64_t                  incarnation;
     struct ucs_mpool          small, large, fragments, rings, short_rings;
-    struct ucs_mpool          held_small, held_large, reassemblies, crypts;
+    struct ucs_mpool          held_small, held_large, held_huge, reassemblies;
+    struct ucs_mpool          crypts;
     struct ucs_hotel          hotel;
     struct ucs_timer_queue    timers;
-    struct ucs_list           busy, owing;
+    struct ucs_list           busy, owing, bundles;
+    unsigned                  bundle_count;
+    struct udp_conn          *deferred;
+    struct udp_head           deferred_head;
+    uint64_t                  deferred_ns;
+    bool                      may_defer;
+    uint32_t                  turn;
     struct ucs_counter        counters[UDP_COUNT_COUNT];
+    uint32_t                  reassembly_count;
     uint32_t                  largest_bytes;
     uint32_t                  buffer_bytes;
     uint8_t                  *scratch;
@@ -137,9 +160,15 @@ UCS_INLINE void udp_count(struct udp_env *env, enum udp_counter counter)
     ucs_counter_inc(&env->counters[counter]);
 }
 
+/* What was deferred by a message that could not wait. */
+void udp_env_catch_up(struct udp_env *env);
+
 /* Everything that is due: time-outs, timers, what waits for its turn, and
  * acknowledgements. @return how much was done. */
 unsigned udp_env_turn(struct udp_env *env);
+
+/* Send the tiny messages that were gathered. */
+void udp_env_send_bundles(struct udp_env *env);
 
 /* Only the acknowledgements that are due. @return how many went. */
 unsigned udp_env_acknowledge(struct udp_env *env);

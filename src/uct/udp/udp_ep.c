@@ -131,7 +131,7 @@ static void ep_connect(struct udp_ep *ep)
     struct udp_conn  *conn  = udp_peers_adopt(iface, own->peer_incarnation);
 
     if (conn == NULL) {
-        udp_connect_begin(own, iface->self.data_port);
+        udp_peers_ask(iface, own);
         return;
     }
     ep->conn   = conn;
@@ -274,6 +274,7 @@ void udp_ep_destroy(struct uct_ep *base)
 
     udp_enter(iface);
     iface->env.now_ns = ucsi_clock_ns();
+    udp_env_catch_up(&iface->env);
     ucti_ep_cleanup(base);
     ep_detach(conn);
     ucti_inflight_cleanup(&ep->inflight);

@@ -14,7 +14,7 @@
 
 #include "ucs/assert.h"
 
-enum { SEND_BATCH_COUNT = 32 };
+enum { SEND_BATCH_COUNT = UDP_IO_SEGMENT_COUNT_MAX };
 
 /* Segments that go out together. */
 struct send_batch {
@@ -87,7 +87,8 @@ void udp_conn_finish(struct udp_fragment *fragment, ucs_status_t status)
         conn->is_fin_acked = true;
         udp_connect_closed(conn);
     }
-    if (fragment->kind == UDP_KIND_DATA) {
+    if ((fragment->kind == UDP_KIND_DATA) ||
+        (fragment->kind == UDP_KIND_RESULT)) {
         --conn->answer_count;
     }
     if (fragment->req == NULL) {
@@ -155,6 +156,16 @@ bool udp_conn_is_app_limited(const struct udp_conn *conn)
     return (conn->fragment_count == 1) && (head->sent == send_travels(head));
 }
 
+/* Does somebody wait for the end of this one, and nothing behind it makes the
+ * peer answer soon? */
+static bool send_is_awaited(const struct udp_conn     *conn,
+                            const struct udp_fragment *fragment)
+{
+    return (conn->fragment_count == 1) && ((fragment->kind == UDP_KIND_PUT) ||
+                                           (fragment->kind == UDP_KIND_CHUNK) ||
+                                           (fragment->kind == UDP_KIND_AM));
+}
+
 /* The next segment of a fragment, numbered and sealed. @return NULL: no
  * memory, or the bytes may not be read any more. */
 static struct udp_segment *
@@ -175,11 +186,15 @@ send_next(struct udp_conn *conn, struct udp_fragment *fragment, size_t payload)
     (void)send_extension(fragment, segment->bytes + UDP_HEAD_BYTES);
     if (copies &&
         !udp_rma_fill(fragment, segment, segment->bytes + head_bytes)) {
+        fragment->status = UCS_ERR_INVALID_ADDR;
         ucs_mpool_put(segment);
         return NULL;
     }
     if (fragment->sent + payload == send_travels(fragment)) {
         head.flags |= UDP_FLAG_LAST;
+        if (send_is_awaited(conn, fragment)) {
+            head.flags |= UDP_FLAG_ACK_NOW;
+        }
     }
     segment->fragment       = fragment;
     segment->payload_offset = fragment->sent;
@@ -223,11 +238,11 @@ static void send_batch_go(struct udp_conn *conn, struct send_batch *batch)
     unsigned         index;
     size_t           went, end = 0;
 
+    went = udp_conn_transmit(conn, channel, batch->iov, batch->iov_count,
+                             (batch->count > 1) ? batch->packet_bytes : 0);
     for (index = 0; index < batch->count; ++index) {
         udp_segment_note(conn, batch->segments[index], channel);
     }
-    went = udp_conn_transmit(conn, channel, batch->iov, batch->iov_count,
-                             (batch->count > 1) ? batch->packet_bytes : 0);
     for (index = 0; index < batch->count; ++index) {
         end += udp_segment_bytes(batch->segments[index]);
         if (end > went) {
@@ -257,6 +272,7 @@ static void send_give_up(struct udp_conn *conn, struct udp_fragment *fragment)
     struct udp_fragment *result = udp_fragment_new(conn, UDP_KIND_RESULT);
 
     if (result != NULL) {
+        ++conn->answer_count; /* in the place of the one that ends here */
         result->operation = fragment->operation;
         result->status    = UCS_ERR_INVALID_ADDR;
         udp_conn_queue_answer(conn, result);
@@ -265,6 +281,16 @@ static void send_give_up(struct udp_conn *conn, struct udp_fragment *fragment)
     if (fragment->open_count == 0) {
         udp_conn_finish(fragment, UCS_OK);
     }
+}
+
+/* Where one long packet is all that a call takes, the last two are of equal
+ * length: one is taken in while the other one travels. */
+static size_t send_balance(size_t full, size_t rest)
+{
+    return ((full > UDP_IO_OUT_BYTES_MAX / 2) && (rest > full) &&
+            (rest < 2 * full))
+               ? (rest / 2 + 7) & ~(size_t)7
+               : full;
 }
 
 /* Packets of the fragment at the head of the queue, as many as go at once.
@@ -278,6 +304,8 @@ size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment)
 
     if (fragment->kind == UDP_KIND_AM) {
         full = fragment->total; /* it fitted when it was accepted */
+    } else {
+        full = send_balance(full, send_travels(fragment) - fragment->sent);
     }
     batch.count = batch.iov_count = 0;
     batch.bytes                   = 0;
@@ -291,16 +319,18 @@ size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment)
         }
         send_batch_add(&batch, segment);
     } while ((fragment->sent < send_travels(fragment)) &&
-             send_batch_has_room(&batch) && udp_send_is_open(&conn->send) &&
+             send_batch_has_room(&batch) && udp_send_is_open(&conn->send, 0) &&
              (conn->send.flight_bytes + batch.bytes < conn->cc.window_bytes) &&
-             (ucs_hotel_guest_count(&conn->env->hotel) + batch.count <
+             (ucs_hotel_guest_count(&conn->env->hotel) + batch.count +
+                  conn->env->bundle_count <
               conn->env->hotel.room_count));
     if (batch.count > 0) {
         send_batch_go(conn, &batch);
     }
     if (fragment->sent == send_travels(fragment) && (segment != NULL)) {
         udp_fragment_is_sent(conn, fragment);
-    } else if ((segment == NULL) && (fragment->kind == UDP_KIND_DATA)) {
+    } else if ((fragment->kind == UDP_KIND_DATA) &&
+               (fragment->status != UCS_OK)) {
         send_give_up(conn, fragment);
     }
     return batch.bytes;

@@ -31,7 +31,7 @@ enum udp_io_limit {
      * bytes of an IPv4 packet of 64 KiB behind IP and UDP header. */
     UDP_IO_SEGMENT_COUNT_MAX = 64,
     UDP_IO_OUT_BYTES_MAX     = 65507,
-    UDP_IO_IOV_COUNT_MAX     = 64,
+    UDP_IO_IOV_COUNT_MAX     = 160,
     /* What one udp_io_receive() hands out at most. */
     UDP_IO_RECEIVE_COUNT_MAX = 16,
 };

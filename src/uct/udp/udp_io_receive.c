@@ -69,12 +69,21 @@ static void io_in_fill(struct io_channel *channel, unsigned index,
 /* One packet, or several; both answer how many, or below 0 and errno. */
 static int io_recv(struct io_channel *channel, unsigned room)
 {
-    ssize_t got;
+    struct msghdr *message = &channel->messages[0].msg_hdr;
+    ssize_t        got;
 
     if (room > 1) {
         return recvmmsg(channel->socket.fd, channel->messages, room, 0, NULL);
     }
-    got = recvmsg(channel->socket.fd, &channel->messages[0].msg_hdr, 0);
+    if (channel->socket.receive_control) {
+        got = recvmsg(channel->socket.fd, message, 0);
+    } else {
+        /* The kernel has nothing to say beside it. */
+        message->msg_controllen = 0;
+        got = recvfrom(channel->socket.fd, channel->parts[0].iov_base,
+                       channel->parts[0].iov_len, 0, message->msg_name,
+                       &message->msg_namelen);
+    }
     if (got < 0) {
         return -1;
     }

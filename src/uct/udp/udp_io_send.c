@@ -3,10 +3,9 @@
  * for what the earlier ones could not do:
  *
  *   several packets    io_send_batch    sendmmsg, stops at the first error
- *   one packet, or     io_send_single   sendmsg; errors are understood here
- *   one to be cut
- *   one to be cut,     io_send_pieces   sendmsg for each packet
- *   by no kernel
+ *   one packet, or     io_send_single   sendto, sendmsg; errors are understood
+ * here one to be cut one to be cut,     io_send_pieces   sendmsg for each
+ * packet by no kernel
  *
  * An error that a system call returns may be of a packet sent long before
  * (IP_RECVERR): it is told once, so the call is made again, and what it says
@@ -70,6 +69,18 @@ static void io_message_fill(struct msghdr *message, union io_control *control,
     }
 }
 
+/* The plain case without a struct that the kernel must fetch. */
+static ssize_t io_call(const struct io_channel *channel,
+                       const struct msghdr     *message)
+{
+    if ((message->msg_iovlen == 1) && (message->msg_controllen == 0)) {
+        return sendto(channel->socket.fd, message->msg_iov[0].iov_base,
+                      message->msg_iov[0].iov_len, 0, message->msg_name,
+                      message->msg_namelen);
+    }
+    return sendmsg(channel->socket.fd, message, 0);
+}
+
 /* Send one message.
  * @return UCS_OK: it went, or was dropped on its way out; else its own
  *         failure, and what errno says of it. */
@@ -78,7 +89,7 @@ static ucs_status_t io_sendmsg(struct udp_io *io, struct io_channel *channel,
 {
     unsigned attempt = 0;
 
-    while (sendmsg(channel->socket.fd, message, 0) < 0) {
+    while (io_call(channel, message) < 0) {
         if (errno == EAGAIN) {
             channel->is_full = true;
             return UCS_ERR_WOULD_BLOCK;

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uct/udp/udp_peers.c - the connections of an interface: found by id, made by
- * clients, adopted by endpoints. */
+ * clients, adopted by endpoints.
+ *
+ * Between two endpoints there is one connection, so that acknowledgements ride
+ * on what goes the other way. Whoever asks first makes it; when both ask at
+ * the same time, the side of the lesser incarnation does not hear the other,
+ * whose endpoint moves to the connection that it accepts. */
 #include <stdlib.h>
 
+#include "ucs/clock.h"
 #include "ucs/log.h"
 #include "ucs/random.h"
 #include "uct/udp/udp.h"
+
+#define PEERS_DEAF_NS ((uint64_t)20 * UCS_NS_PER_MS)
 
 /* Two clients never share an incarnation and an id. */
 static uint64_t peers_key(const struct udp_hello *hello)
@@ -39,10 +47,23 @@ struct udp_conn *udp_peers_new(struct udp_iface *iface)
     return conn;
 }
 
-static void peers_forget_orphan(struct udp_iface *iface, struct udp_conn *conn)
+void udp_peers_ask(struct udp_iface *iface, struct udp_conn *conn)
 {
-    if (ucsi_hash_get(&iface->orphans, conn->peer_incarnation) == conn) {
-        (void)ucsi_hash_remove(&iface->orphans, conn->peer_incarnation);
+    uint64_t incarnation = conn->peer_incarnation;
+
+    /* Who asks itself is both ends. Without memory for the entry there are
+     * two connections: no harm. */
+    if ((incarnation != iface->env.incarnation) &&
+        (ucsi_hash_put(&iface->asking, incarnation, conn) != UCS_OK)) {
+        udp_count(&iface->env, UDP_COUNT_NO_ROOM);
+    }
+    udp_connect_begin(conn, iface->self.data_port);
+}
+
+static void peers_forget(struct ucs_hash *hash, struct udp_conn *conn)
+{
+    if (ucsi_hash_get(hash, conn->peer_incarnation) == conn) {
+        (void)ucsi_hash_remove(hash, conn->peer_incarnation);
     }
 }
 
@@ -53,10 +74,12 @@ void udp_peers_free(struct udp_iface *iface, struct udp_conn *conn)
     if (iface->last == conn) {
         iface->last = NULL;
     }
-    if (conn->client_key != 0) {
+    /* The key is the client's choice, so any value of it may be another's. */
+    if (ucsi_hash_get(&iface->accepted, conn->client_key) == conn) {
         (void)ucsi_hash_remove(&iface->accepted, conn->client_key);
     }
-    peers_forget_orphan(iface, conn);
+    peers_forget(&iface->orphans, conn);
+    peers_forget(&iface->asking, conn);
     ucs_list_remove(&conn->link);
     udp_conn_cleanup(conn);
     free(conn);
@@ -88,6 +111,58 @@ bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation)
     return false;
 }
 
+static bool peers_is_asking(const struct udp_conn *conn)
+{
+    return (conn->user != NULL) && ((conn->state == UDP_CONN_HELLO) ||
+                                    (conn->state == UDP_CONN_CONNECT));
+}
+
+/* Both ask: is it the peer that must give way? Also for a while after we were
+ * heard: it has sent its question before it knew. */
+static bool peers_is_deaf(const struct udp_iface *iface,
+                          const struct udp_conn  *mine,
+                          const struct udp_hello *hello)
+{
+    if ((mine == NULL) || (iface->env.incarnation > hello->incarnation)) {
+        return false;
+    }
+    return peers_is_asking(mine) ||
+           ((mine->state == UDP_CONN_OPEN) && mine->is_initiator &&
+            (iface->env.now_ns < mine->begun_ns + PEERS_DEAF_NS));
+}
+
+/* The endpoint of `mine` uses what the peer made. Nothing was sent on mine but
+ * the handshake. */
+static void peers_move(struct udp_iface *iface, struct udp_conn *mine,
+                       struct udp_conn *conn)
+{
+    struct udp_ep *ep = (struct udp_ep *)mine->user;
+
+    ucs_assert(ucs_queue_is_empty(&mine->fragments) &&
+               ucs_list_is_empty(&mine->operations));
+    ep->conn      = conn;
+    conn->user    = ep;
+    mine->user    = NULL;
+    mine->is_over = true;
+    peers_forget(&iface->asking, mine);
+    udp_conn_notify(mine);
+}
+
+/* Somebody new: an endpoint that waits for it, or one to come, uses it. */
+static void peers_offer(struct udp_iface *iface, struct udp_conn *mine,
+                        struct udp_conn *conn)
+{
+    if ((mine != NULL) && peers_is_asking(mine)) {
+        peers_move(iface, mine, conn);
+        return;
+    }
+    /* Without memory for the entry it is never adopted: no harm. */
+    if (ucsi_hash_put(&iface->orphans, conn->peer_incarnation, conn) !=
+        UCS_OK) {
+        udp_count(&iface->env, UDP_COUNT_NO_ROOM);
+    }
+}
+
 /* A client showed its cookie. */
 static void peers_accept(struct udp_iface          *iface,
                          const struct ucs_sockaddr *from,
@@ -97,8 +172,11 @@ static void peers_accept(struct udp_iface          *iface,
     struct udp_conn *conn =
         (struct udp_conn *)ucsi_hash_get(&iface->accepted, key);
 
+    struct udp_conn *mine =
+        (struct udp_conn *)ucsi_hash_get(&iface->asking, hello->incarnation);
+
     if (conn == NULL) {
-        conn = udp_peers_new(iface);
+        conn = peers_is_deaf(iface, mine, hello) ? NULL : udp_peers_new(iface);
         if (conn == NULL) {
             return; /* it asks again */
         }
@@ -111,16 +189,13 @@ static void peers_accept(struct udp_iface          *iface,
             udp_peers_free(iface, conn);
             return;
         }
-        /* Without memory for the entry it is never adopted: no harm. */
-        if (ucsi_hash_put(&iface->orphans, hello->incarnation, conn) !=
-            UCS_OK) {
-            udp_count(&iface->env, UDP_COUNT_NO_ROOM);
-        }
+        peers_offer(iface, mine, conn);
     }
     udp_connect_send_accept(conn, iface->self.data_port);
 }
 
-/* Somebody with our secret, who should know better: it is in our address. */
+/* Somebody with our secret, who should know better: it is in our address.
+ */
 static void peers_refuse(struct udp_iface          *iface,
                          const struct ucs_sockaddr *from,
                          const struct udp_hello    *hello)

@@ -74,7 +74,7 @@ static bool pieces_are_whole(const struct udp_conn *conn)
 {
     unsigned count = (conn->pieces->length + PIECE_BYTES - 1) / PIECE_BYTES;
 
-    return conn->pieces_mask == (1u << count) - 1;
+    return conn->pieces_mask == ((uint64_t)1 << count) - 1;
 }
 
 void udp_pieces_take(struct udp_conn *conn, const uint8_t *bytes, size_t length)
@@ -97,7 +97,7 @@ void udp_pieces_take(struct udp_conn *conn, const uint8_t *bytes, size_t length)
         return; /* no memory: it comes again */
     }
     memcpy(conn->pieces->bytes + piece.offset, bytes + covered, length);
-    conn->pieces_mask |= 1u << (piece.offset / PIECE_BYTES);
+    conn->pieces_mask |= (uint64_t)1 << (piece.offset / PIECE_BYTES);
     if (!pieces_are_whole(conn)) {
         return;
     }

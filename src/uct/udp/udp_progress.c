@@ -16,6 +16,12 @@
 #include "uct/base/pending.h"
 #include "uct/udp/udp.h"
 
+enum {
+    PROGRESS_SKIP_COUNT = 16,  /* polls in which one socket is asked */
+    PROGRESS_SKIP_BULK  = 4,   /* the same while bulk comes */
+    PROGRESS_BULK_COUNT = 256, /* polls after the last packet of bulk */
+};
+
 /* ---------------------------------------------------------- ops of env */
 
 static size_t progress_transmit(struct udp_env *env, struct udp_out *out)
@@ -164,24 +170,32 @@ static unsigned progress_channel(struct udp_iface *iface,
     for (index = 0; index < count; ++index) {
         packets += progress_cut(iface, &in[index]);
     }
+    if (channel == UDP_DATA) {
+        iface->bulk_count = (count > 0)               ? PROGRESS_BULK_COUNT
+                            : (iface->bulk_count > 0) ? iface->bulk_count - 1
+                                                      : 0;
+    }
     return packets;
 }
 
-/* The data channel is asked while bulk comes, else now and then. */
-static unsigned progress_data(struct udp_iface *iface)
+/* A socket that has nothing costs as much to ask as a whole message of shared
+ * memory. So of the two the one that is expected to have something is asked
+ * first. The data channel, while no bulk comes, and an interface that nobody
+ * uses are asked now and then. */
+static unsigned progress_sockets(struct udp_iface *iface)
 {
-    unsigned count;
+    bool             is_bulk = (iface->bulk_count > 0);
+    enum udp_channel first   = is_bulk ? UDP_DATA : UDP_PRIORITY;
+    bool             is_due  = (++iface->skip_count >=
+                   (is_bulk ? PROGRESS_SKIP_BULK : PROGRESS_SKIP_COUNT));
+    unsigned         count   = 0;
 
-    if ((iface->data_quiet_count >= UDP_DATA_PATIENCE) &&
-        (++iface->data_skip_count < UDP_DATA_POLL_EVERY)) {
-        return 0;
+    if (is_due || !ucs_list_is_empty(&iface->all)) {
+        count = progress_channel(iface, first);
     }
-    iface->data_skip_count = 0;
-    count                  = progress_channel(iface, UDP_DATA);
-    if (count > 0) {
-        iface->data_quiet_count = 0;
-    } else if (iface->data_quiet_count < UDP_DATA_PATIENCE) {
-        ++iface->data_quiet_count;
+    if (is_due || (is_bulk && (count == 0))) {
+        iface->skip_count = 0;
+        count += progress_channel(iface, is_bulk ? UDP_PRIORITY : UDP_DATA);
     }
     return count;
 }
@@ -317,6 +331,7 @@ unsigned udp_progress(struct uct_iface *base)
 {
     struct udp_iface *iface = udp_iface_of(base);
     unsigned          count = 0;
+    bool              may_return;
 
     udp_enter(iface);
     /* Relaxed: the helper only wants to see it move. */
@@ -326,11 +341,21 @@ unsigned udp_progress(struct uct_iface *base)
         memory_order_relaxed);
     iface->env.now_ns = ucsi_clock_ns();
     iface->is_direct  = true;
+    if (!ucs_list_is_empty(&iface->env.bundles)) {
+        udp_env_send_bundles(&iface->env);
+    }
     if (ucs_unlikely(!ucs_queue_is_empty(&iface->inbox))) {
         count += progress_inbox(iface);
     }
-    count += progress_channel(iface, UDP_PRIORITY);
-    count += progress_data(iface);
+    may_return           = (iface->env.deferred == NULL);
+    iface->env.may_defer = may_return;
+    count += progress_sockets(iface);
+    iface->env.may_defer = false;
+    if ((iface->env.deferred != NULL) && may_return && (count == 1)) {
+        iface->is_direct = false;
+        udp_leave(iface);
+        return count; /* the next turn is near: only one is left out */
+    }
     progress_hints(iface);
     count += udp_env_turn(&iface->env);
     if (!ucs_queue_is_empty(&iface->notified)) {
@@ -338,6 +363,7 @@ unsigned udp_progress(struct uct_iface *base)
     }
     if (uct_iface_has_pending(base)) {
         count += ucti_pending_serve(base, udp_ep_may_send);
+        udp_env_send_bundles(&iface->env);
     }
     iface->is_direct = false;
     udp_leave(iface);
@@ -374,6 +400,9 @@ ucs_status_t udp_arm(struct uct_iface *base)
 
     udp_enter(iface);
     iface->env.now_ns = ucsi_clock_ns();
+    iface->skip_count = PROGRESS_SKIP_COUNT; /* ask all who wakes us */
+    udp_env_catch_up(&iface->env);
+    udp_env_send_bundles(&iface->env);
     /* Who sleeps owes nobody anything. */
     (void)udp_env_settle(&iface->env);
     status = progress_has_work(iface)

@@ -24,7 +24,7 @@
 enum udp_receive_limit {
     UDP_WINDOW_COUNT = 4096, /* segments of one connection on the way */
     UDP_RING_COUNT   = 64,   /* of the first ring of a window: most are short */
-    UDP_ACK_COUNT    = 16,
+    UDP_ACK_COUNT    = 64,
     UDP_ACK_DELAY_NS = 50 * 1000,
 };
 

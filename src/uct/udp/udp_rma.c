@@ -19,31 +19,37 @@
 #include "ucs/assert.h"
 #include "uct/base/atomic.h"
 
-/* Tell the asker. @return false: no memory. */
-static bool rma_answer(struct udp_conn *conn, uint32_t operation,
-                       ucs_status_t status, uint64_t value)
+/* An answer to a peer, which waits for a bounded number at a time: one that
+ * takes none of them makes us keep no more. @return NULL: not now. */
+static struct udp_fragment *rma_answer(struct udp_conn *conn, unsigned kind,
+                                       uint32_t operation)
 {
-    struct udp_fragment *result = udp_fragment_new(conn, UDP_KIND_RESULT);
+    struct udp_fragment *answer = NULL;
+
+    if (conn->answer_count < UDP_ANSWER_COUNT_MAX) {
+        answer = udp_fragment_new(conn, kind);
+    }
+    if (answer != NULL) {
+        ++conn->answer_count;
+        answer->operation = operation;
+    }
+    return answer;
+}
+
+/* @return false: the asker cannot be told now. */
+static bool rma_refuse(struct udp_conn *conn, uint32_t operation)
+{
+    struct udp_fragment *result = rma_answer(conn, UDP_KIND_RESULT, operation);
 
     if (result == NULL) {
         return false;
     }
-    result->operation = operation;
-    result->status    = status;
-    result->address   = value;
-    udp_conn_queue_answer(conn, result);
-    return true;
-}
-
-static bool rma_refuse(struct udp_conn *conn, uint32_t operation)
-{
-    bool is_told;
-
     udp_count(conn->env, UDP_COUNT_BAD_ACCESS);
-    is_told = rma_answer(conn, operation, UCS_ERR_INVALID_ADDR, 0);
+    result->status = UCS_ERR_INVALID_ADDR;
+    udp_conn_queue_answer(conn, result);
     /* Now, before another packet says that the put arrived. */
     (void)udp_conn_pump(conn, UDP_CREDIT_BYTES);
-    return is_told;
+    return true;
 }
 
 static bool rma_put(struct udp_conn *conn, const uint8_t *bytes, size_t length)
@@ -72,18 +78,13 @@ static bool rma_get(struct udp_conn *conn, const uint8_t *bytes)
     struct udp_fragment *data;
 
     udp_wire_get_access(bytes + UDP_HEAD_BYTES, &access);
-    if (conn->answer_count >= UDP_ANSWER_COUNT_MAX) {
-        return false;
-    }
-    data = udp_fragment_new(conn, UDP_KIND_DATA);
+    data = rma_answer(conn, UDP_KIND_DATA, access.operation);
     if (data == NULL) {
         return false;
     }
-    ++conn->answer_count;
-    data->operation = access.operation;
-    data->key       = access.key;
-    data->address   = access.address;
-    data->total     = access.length;
+    data->key     = access.key;
+    data->address = access.address;
+    data->total   = access.length;
     udp_conn_queue_answer(conn, data);
     return true;
 }
@@ -119,7 +120,7 @@ static bool rma_atomic(struct udp_conn *conn, const uint8_t *bytes)
 
     udp_wire_get_access(bytes + UDP_HEAD_BYTES, &access);
     udp_wire_get_word(bytes + UDP_HEAD_BYTES, &word);
-    result = udp_fragment_new(conn, UDP_KIND_RESULT);
+    result = rma_answer(conn, UDP_KIND_RESULT, access.operation);
     if (result == NULL) {
         return false; /* nothing was done: it may come again */
     }
@@ -127,8 +128,7 @@ static bool rma_atomic(struct udp_conn *conn, const uint8_t *bytes)
         target = conn->env->ops->region_enter(
             conn->env, &access, word.size_bytes, UCT_ACCESS_REMOTE_ATOMIC);
     }
-    result->operation = access.operation;
-    result->status    = UCS_ERR_INVALID_ADDR;
+    result->status = UCS_ERR_INVALID_ADDR;
     if (target != NULL) {
         struct uct_atomic atomic = {.op         = word.op,
                                     .size_bytes = word.size_bytes,
@@ -147,12 +147,20 @@ static bool rma_atomic(struct udp_conn *conn, const uint8_t *bytes)
 
 /* ------------------------------------------------ answers, at the asker */
 
+/* Can it have been answered? A put may be refused before all of it went; a
+ * message or what was not asked yet has no answer, whatever the peer says. */
+static bool rma_is_asked(const struct udp_fragment *fragment)
+{
+    return (fragment->kind == UDP_KIND_PUT) ||
+           (fragment->waits_answer && fragment->is_sent);
+}
+
 static struct udp_fragment *rma_find(struct udp_conn *conn, uint32_t operation)
 {
     struct udp_fragment *fragment;
 
     ucs_list_for_each (fragment, &conn->operations, link) {
-        if (fragment->operation == operation) {
+        if ((fragment->operation == operation) && rma_is_asked(fragment)) {
             return fragment;
         }
     }
@@ -218,6 +226,10 @@ static bool rma_result(struct udp_conn *conn, const uint8_t *bytes)
     status   = (answer.status == UCS_OK) ? UCS_OK : UCS_ERR_INVALID_ADDR;
     fragment = rma_find(conn, answer.operation);
     if (fragment == NULL) {
+        return true;
+    }
+    if ((status == UCS_OK) && (fragment->kind == UDP_KIND_GET)) {
+        udp_count(conn->env, UDP_COUNT_BAD_PACKET); /* then where are they? */
         return true;
     }
     if ((status == UCS_OK) && (fragment->kind == UDP_KIND_ATOMIC)) {

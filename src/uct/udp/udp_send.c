@@ -48,7 +48,7 @@ struct udp_segment **udp_send_return(struct udp_send *send)
 
 void udp_send_add(struct udp_send *send, struct udp_segment *segment)
 {
-    ucs_assert(udp_send_is_open(send) && udp_send_fits(send));
+    ucs_assert(udp_send_is_open(send, 0) && udp_send_fits(send));
     segment->number                       = send->next++;
     segment->attempt                      = 0;
     segment->state                        = UDP_SEGMENT_NEW;

@@ -74,11 +74,14 @@ UCS_INLINE bool udp_send_is_idle(const struct udp_send *send)
     return send->first == send->next;
 }
 
-/* May one more number be used? There must be a ring in which it fits. */
-UCS_INLINE bool udp_send_is_open(const struct udp_send *send)
+/* May one more number be used, behind `reserved` others? There must be a
+ * ring in which it fits. */
+UCS_INLINE bool udp_send_is_open(const struct udp_send *send, unsigned reserved)
 {
-    return ((int32_t)(send->limit - send->next) > 0) &&
-           (send->next - send->first < UDP_WINDOW_COUNT);
+    uint32_t next = send->next + reserved;
+
+    return ((int32_t)(send->limit - next) > 0) &&
+           (next - send->first < UDP_WINDOW_COUNT);
 }
 
 UCS_INLINE size_t udp_segment_bytes(const struct udp_segment *segment)

@@ -94,15 +94,18 @@ ucs_status_t udp_socket_set_dont_fragment(int fd, int family,
     return UCS_OK;
 }
 
-static void socket_set_segments(struct udp_socket *socket)
+static void socket_set_segments(struct udp_socket *socket,
+                                enum udp_channel   channel)
 {
     int       value = 0;
     socklen_t bytes = sizeof(value);
 
     socket->send_segments =
         getsockopt(socket->fd, IPPROTO_UDP, UDP_SEGMENT, &value, &bytes) == 0;
-    socket->receive_segments =
-        socket_try(socket->fd, IPPROTO_UDP, UDP_GRO, 1, "UDP_GRO");
+    if (channel == UDP_DATA) {
+        socket->receive_segments =
+            socket_try(socket->fd, IPPROTO_UDP, UDP_GRO, 1, "UDP_GRO");
+    }
 }
 
 /* @return errno of the bind. */
@@ -170,8 +173,10 @@ static ucs_status_t socket_set_up(struct udp_socket          *socket,
         socket_set_ecn(socket->fd, family);
     }
     if (params->segmentation) {
-        socket_set_segments(socket);
+        socket_set_segments(socket, channel);
     }
+    socket->receive_control =
+        socket->receive_segments || (params->ecn && (channel == UDP_DATA));
     status = socket_bind(socket->fd, params);
     return (status != UCS_OK)
                ? status

@@ -12,12 +12,13 @@
  * send_bytes     buffers as the kernel counts them
  * receive_bytes
  * send_segments  the kernel knows UDP_SEGMENT, and it is wanted
- * receive_segments  UDP_GRO is on */
+ * receive_segments  UDP_GRO is on: the data channel only, where there is bulk
+ * receive_control   the kernel may say more of a packet than who sent it */
 struct udp_socket {
     int                 fd;
     struct ucs_sockaddr address;
     size_t              send_bytes, receive_bytes;
-    bool                send_segments, receive_segments;
+    bool                send_segments, receive_segments, receive_control;
 };
 
 /* @return the statuses of udp_io_open(); logged, nothing is open. */

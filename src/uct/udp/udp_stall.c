@@ -5,6 +5,9 @@
  *     every 10 ms: has the interface polled since? --no--> try the gate,
  *                                                         serve, leave
  *
+ * While there is something to serve it looks again after 100 us: the other side
+ * would take 10 ms for the way, or for losses.
+ *
  * It calls no handler and no callback: messages go to the inbox, completions
  * wait. Who looks every 10 ms is udp_stall_thread.c; a simulation has an
  * event for it. */
@@ -22,10 +25,13 @@ static bool stall_is_alive(struct udp_iface *iface)
     return is_alive;
 }
 
-void udp_stall_look(struct udp_iface *iface)
+bool udp_stall_look(struct udp_iface *iface)
 {
+    unsigned count = 0;
+
     if (!stall_is_alive(iface) && udp_try_enter(iface)) {
-        (void)udp_iface_serve(iface);
+        count = udp_iface_serve(iface);
         udp_helper_leave(iface);
     }
+    return count > 0;
 }

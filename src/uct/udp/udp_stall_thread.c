@@ -21,26 +21,33 @@ static struct {
            .stop   = PTHREAD_COND_INITIALIZER,
            .ifaces = UCS_LIST_INITIALIZER(stall.ifaces)};
 
-static void stall_look(void)
+/* @return is there traffic that nobody else serves? */
+static bool stall_look(void)
 {
     struct udp_iface *iface;
+    bool              is_busy = false;
 
     ucs_list_for_each (iface, &stall.ifaces, stall_link) {
-        udp_stall_look(iface);
+        is_busy |= udp_stall_look(iface);
     }
+    return is_busy;
 }
 
 static void *stall_main(void *arg)
 {
     unsigned        generation = (unsigned)(uintptr_t)arg;
     struct timespec until;
+    bool            is_busy = false;
 
     (void)pthread_mutex_lock(&stall.lock);
     while (stall.generation == generation) {
-        until = ucs_clock_timespec(ucsi_clock_wall_ns() + UDP_STALL_TICK_NS);
+        until = ucs_clock_timespec(
+            ucsi_clock_wall_ns() +
+            (is_busy ? UDP_STALL_BUSY_NS : UDP_STALL_TICK_NS));
+        is_busy = false;
         (void)pthread_cond_timedwait(&stall.stop, &stall.lock, &until);
         if (stall.generation == generation) {
-            stall_look();
+            is_busy = stall_look();
         }
     }
     (void)pthread_mutex_unlock(&stall.lock);

@@ -78,10 +78,10 @@ static const struct ucs_config_entry transport_entries[] = {
      .doc          = "A thread that acknowledges and sends again while the "
                      "application does not call."},
     {.name         = "MTU",
-     .default_text = "8968",
+     .default_text = "65504",
      .offset       = offsetof(struct udp_options, mtu_bytes),
      .type         = UCS_CONFIG_TYPE_SIZE,
-     .doc          = "Longest packet, without IP and UDP; 1200 to 8968. The "
+     .doc          = "Longest packet, without IP and UDP; 1200 to 65504. The "
                      "path is measured up to it."},
     {.name = NULL},
 };

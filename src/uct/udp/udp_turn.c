@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uct/udp/udp_turn.c - one turn of all connections of an environment: what
  * timed out, what is due, who has something to send, who owes an answer. */
-#include "uct/udp/udp_conn.h"
+#include "uct/udp/udp_bundle.h"
 
 /* Everybody who waits gets one turn; who is not through comes again. */
 static unsigned turn_busy(struct udp_env *env)
@@ -19,6 +19,28 @@ static unsigned turn_busy(struct udp_env *env)
         count += (udp_conn_pump(conn, UDP_CREDIT_BYTES) > 0);
     }
     return count;
+}
+
+void udp_env_catch_up(struct udp_env *env)
+{
+    struct udp_conn *conn   = env->deferred;
+    uint64_t         now_ns = env->now_ns;
+
+    if (conn != NULL) {
+        env->deferred = NULL;
+        env->now_ns   = env->deferred_ns; /* it measures the path */
+        udp_conn_take_ack(conn, &env->deferred_head, NULL, 0);
+        env->now_ns = now_ns;
+    }
+}
+
+void udp_env_send_bundles(struct udp_env *env)
+{
+    ++env->turn;
+    while (!ucs_list_is_empty(&env->bundles)) {
+        udp_bundle_send(
+            ucs_list_first(&env->bundles, struct udp_conn, bundle_link));
+    }
 }
 
 unsigned udp_env_acknowledge(struct udp_env *env)
@@ -73,7 +95,9 @@ unsigned udp_env_turn(struct udp_env *env)
     unsigned count;
 
     env->is_blocked = false; /* ask the socket again */
-    count           = ucsi_hotel_run(&env->hotel, env->now_ns);
+    udp_env_catch_up(env);
+    udp_env_send_bundles(env);
+    count = ucsi_hotel_run(&env->hotel, env->now_ns);
     count += ucsi_timer_queue_run(&env->timers, env->now_ns);
     if (!ucs_list_is_empty(&env->busy)) {
         count += turn_busy(env);
@@ -86,7 +110,8 @@ uint64_t udp_env_deadline_ns(const struct udp_env *env)
     uint64_t         deadline_ns = ucs_timer_queue_deadline_ns(&env->timers);
     struct udp_conn *conn;
 
-    if (!ucs_list_is_empty(&env->busy) && !env->is_blocked) {
+    if ((!ucs_list_is_empty(&env->busy) && !env->is_blocked) ||
+        !ucs_list_is_empty(&env->bundles)) {
         return 0;
     }
     deadline_ns = ucs_min(deadline_ns, ucsi_hotel_deadline_ns(&env->hotel));

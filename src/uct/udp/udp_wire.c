@@ -59,13 +59,14 @@ bool udp_wire_get_head(const uint8_t *bytes, size_t length,
 {
     unsigned kind;
 
-    if ((length < UDP_HEAD_BYTES) ||
+    if ((length < UDP_HEAD_BYTES) || (length > UDP_PACKET_BYTES_MAX) ||
         ((bytes[14] >> UDP_WIRE_KIND_BITS) != UDP_WIRE_VERSION)) {
         return false;
     }
     kind = udp_wire_kind(bytes);
     if ((kind >= UDP_KIND_COUNT) ||
-        (length < UDP_HEAD_BYTES + (size_t)wire_extension_bytes[kind])) {
+        (length < UDP_HEAD_BYTES + (size_t)wire_extension_bytes[kind]) ||
+        ((kind == UDP_KIND_ACK) && (length % UDP_RANGE_BYTES != 0))) {
         return false;
     }
     head_p->to             = ucs_get_le32(bytes);

@@ -29,8 +29,8 @@ enum udp_wire_limit {
     UDP_EXTENSION_BYTES  = 40, /* the longest of a numbered kind */
     UDP_RANGE_BYTES      = 4,
     UDP_RANGE_COUNT_MAX  = 32,
-    UDP_PACKET_BYTES_MIN = 1200, /* every path carries it (RFC 8899) */
-    UDP_PACKET_BYTES_MAX = 8968, /* jumbo frames, in eights */
+    UDP_PACKET_BYTES_MIN = 1200,  /* every path carries it (RFC 8899) */
+    UDP_PACKET_BYTES_MAX = 65504, /* IPv4 over loopback, in eights */
 };
 
 enum udp_kind {
@@ -62,6 +62,7 @@ enum udp_flag {
     UDP_FLAG_ANY_ORDER = 1 << 0, /* handed up when it comes */
     UDP_FLAG_LAST      = 1 << 1, /* the last chunk of its message */
     UDP_FLAG_ACK_NOW   = 1 << 2, /* do not delay the acknowledgement */
+    UDP_FLAG_BUNDLE    = 1 << 3, /* AM: several messages, all under the tag */
 };
 
 /* The first 32 bytes but for the tag. */
@@ -127,6 +128,12 @@ struct udp_range {
     uint32_t first, end;
 };
 
+/* Is it a message, or are they several? */
+UCS_INLINE bool udp_head_is_bundle(const struct udp_head *head)
+{
+    return (head->kind == UDP_KIND_AM) && (head->flags & UDP_FLAG_BUNDLE);
+}
+
 UCS_INLINE bool udp_kind_is_numbered(unsigned kind)
 {
     return kind < UDP_KIND_NUMBERED_COUNT;
@@ -147,8 +154,8 @@ void udp_wire_put_head(uint8_t *bytes, const struct udp_head *head);
 /* Only what may differ when a segment is sent again. */
 void udp_wire_put_ack(uint8_t *bytes, const struct udp_head *head);
 
-/* @return false: not a packet of this version, or shorter than its kind
- *         needs. */
+/* @return false: not a packet of this version, shorter than its kind needs,
+ *         or longer than any. */
 UCS_MUST_USE bool udp_wire_get_head(const uint8_t *bytes, size_t length,
                                     struct udp_head *head_p);
 
