@@ -6,7 +6,7 @@
 set -u
 sim=test/sim/sim
 [ -x "$sim" ] || { echo "skip sim: built without udp"; exit 77; }
-tests=("seeds --seeds 500" "goodput --goodput" "crowd --hosts 200")
+tests=("seeds --seeds 500" "goodput --goodput" "crowd --hosts 100")
 if [ "${TEST_TIER:-}" = campaign ] || [ "${TEST_LONG:-0}" = 1 ]; then
     tests=("seeds --seeds 10000" "goodput --goodput" "crowd --hosts 1000")
 fi

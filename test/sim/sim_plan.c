@@ -148,7 +148,7 @@ void sim_plan_make(struct sim_plan *plan, uint64_t seed)
     if (sim_random_below(&random, PLAN_FAIR_EVERY) == 0) {
         plan_make_fair(plan, &random);
     }
-    plan->poll_count    = (unsigned)PICK(&random, 0, 0, 50);
+    plan->poll_count    = (unsigned)PICK(&random, 0, 0, 0, 400);
     plan->encrypts      = sim_random_below(&random, 6) == 0;
     plan->same_ports    = sim_random_below(&random, 2) == 0;
     plan->window        = (unsigned)PICK(&random, 1, 4, 16);

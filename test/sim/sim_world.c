@@ -12,7 +12,7 @@
 enum {
     /* Calls of progress at one moment before something is said to spin. */
     WORLD_SPIN_MAX = 100000,
-    WORLD_POLL_NS  = 20 * 1000,
+    WORLD_POLL_NS  = 2 * 1000,
 };
 
 struct sim_world *sim_world;
