@@ -5,8 +5,6 @@
 . "${srcdir:-$(dirname "$0")/../..}/test/apps/lib.sh"
 apps_need "$CC" mpicc mpirun unshare
 
-# it has tcp, so it connects
-apps_known debian 'net_only: net_only__unreachable'
 # "endpoint reconfiguration not supported yet", and abort
 apps_known debian 'two_features: .*'
 # it installs handlers for SIGHUP and errors, patches mmap and others, and stays

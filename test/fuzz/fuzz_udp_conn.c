@@ -111,7 +111,7 @@ static void lie(struct tape *tape)
     if (how & 64) {
         head.number += tape_u16(tape);
     }
-    if (head.kind == UDP_KIND_ACK) {
+    if ((head.kind == UDP_KIND_ACK) || udp_head_is_bundle(&head)) {
         covered = length;
     }
     udp_wire_put_head(bytes, &head);

@@ -60,6 +60,7 @@ static void end_open(struct duel *duel, unsigned index)
     ucsi_hash_init(&iface->conns, 0);
     ucsi_hash_init(&iface->accepted, 1);
     ucsi_hash_init(&iface->orphans, 2);
+    ucsi_hash_init(&iface->asking, 3);
     ucs_list_init(&iface->all);
     ucs_queue_init(&iface->inbox);
     ucs_queue_init(&iface->notified);
@@ -90,6 +91,7 @@ static void end_close(struct duel_end *end)
     ucsi_hash_cleanup(&iface->conns);
     ucsi_hash_cleanup(&iface->accepted);
     ucsi_hash_cleanup(&iface->orphans);
+    ucsi_hash_cleanup(&iface->asking);
     free(end->region);
 }
 
@@ -264,7 +266,7 @@ static size_t duel_covered_bytes(const struct duel_packet *packet)
 
     duel_check(udp_wire_get_head(packet->bytes, packet->length, &head),
                "a packet of ours makes no sense");
-    return (head.kind == UDP_KIND_ACK)
+    return ((head.kind == UDP_KIND_ACK) || udp_head_is_bundle(&head))
                ? packet->length
                : UDP_HEAD_BYTES + udp_wire_extension_bytes(head.kind);
 }

@@ -203,14 +203,15 @@ void duel_send(struct duel *duel, unsigned index, size_t length, bool any_order)
     struct udp_conn    *conn = duel_conn(duel, index);
     struct udp_segment *segment;
     uint64_t            number;
+    size_t              room;
 
     if ((conn == NULL) || !udp_conn_may_send(conn) || conn->is_fin_queued ||
         (end->any_next == DUEL_MESSAGE_COUNT_MAX)) {
         return;
     }
-    length =
-        sizeof(number) +
-        length % (udp_conn_payload_bytes(conn, UDP_KIND_AM) - sizeof(number));
+    room    = udp_conn_payload_bytes(conn, UDP_KIND_AM);
+    room    = ucs_min(room, (size_t)UDP_BCOPY_BYTES_MAX);
+    length  = sizeof(number) + length % (room - sizeof(number));
     segment = udp_env_segment(conn->env, UDP_HEAD_BYTES + length);
     if (segment == NULL) {
         return;

@@ -89,6 +89,16 @@ static void message__longer_than_a_packet(const struct test_param *param)
     ck_assert_uint_eq(victim()->conn.receive.early_count, 1);
 }
 
+/* A packet may be longer than any message. */
+static void message__longer_than_any(const struct test_param *param)
+{
+    (void)param;
+    udp_net_lie(victim(), lie(UDP_KIND_AM, 0), packet,
+                UDP_MESSAGE_BYTES + UDP_HEADER_BYTES + 1);
+    ck_assert_uint_eq(bad_packets(), 1);
+    ck_assert_uint_eq(victim()->ordered_count + victim()->bad_count, 0);
+}
+
 /* Chunks that lie over one another add up to the length and leave a hole, in
  * which another message's bytes would be seen. */
 static void message__with_a_hole(const struct test_param *param)
@@ -174,11 +184,15 @@ static void ping__is_as_long_as_its_answer(const struct test_param *param)
     ck_assert_uint_le(longest_bytes, ping_bytes);
 }
 
-static const struct test_case cases[] = {
-    TEST(message__behind_the_last_one),   TEST(message__longer_than_a_packet),
-    TEST(message__with_a_hole),           TEST(message__in_odd_pieces),
-    TEST(messages__that_never_end),       TEST(ranges__ragged),
-    TEST(ping__is_as_long_as_its_answer), {0}};
+static const struct test_case cases[] = {TEST(message__behind_the_last_one),
+                                         TEST(message__longer_than_a_packet),
+                                         TEST(message__longer_than_any),
+                                         TEST(message__with_a_hole),
+                                         TEST(message__in_odd_pieces),
+                                         TEST(messages__that_never_end),
+                                         TEST(ranges__ragged),
+                                         TEST(ping__is_as_long_as_its_answer),
+                                         {0}};
 
 const struct test_suite udp_conn_receive_suite = {.name  = "udp_conn_receive",
                                                   .cases = cases,

@@ -57,6 +57,43 @@ static void search__every_path(const struct test_param *param)
     }
 }
 
+static void hint__ends_the_search_at_once(const struct test_param *param)
+{
+    struct udp_mtu mtu;
+
+    (void)param;
+    udp_mtu_init(&mtu, LARGEST, 0);
+    ck_assert_uint_eq(udp_mtu_step(&mtu, 0), LARGEST);
+    udp_mtu_sent(&mtu, 1, 0, WAIT_NS);
+    udp_mtu_hint(&mtu, 1472, 1);
+    ck_assert_uint_eq(udp_mtu_step(&mtu, 1), 1472);
+    udp_mtu_sent(&mtu, 2, 1, WAIT_NS);
+    ck_assert(udp_mtu_answered(&mtu, 2, 2));
+    ck_assert_uint_eq(mtu.good_bytes, 1472);
+    /* A path that is wider than was said is found all the same. */
+    (void)search(&mtu, 4000, 3);
+    ck_assert_uint_ge(mtu.good_bytes + UDP_MTU_STEP_BYTES, 4000);
+}
+
+/* Who lies costs a search, once a second, and never goes below the base. */
+static void hint__that_lies(const struct test_param *param)
+{
+    struct udp_mtu mtu;
+
+    (void)param;
+    udp_mtu_init(&mtu, LARGEST, 0);
+    (void)search(&mtu, LARGEST, 0);
+    ck_assert_uint_eq(mtu.good_bytes, LARGEST);
+    udp_mtu_hint(&mtu, LARGEST + 8, 10);
+    ck_assert_uint_eq(mtu.good_bytes, LARGEST);
+    udp_mtu_hint(&mtu, 68, 10);
+    ck_assert_uint_eq(mtu.good_bytes, UDP_PACKET_BYTES_MIN);
+    (void)search(&mtu, LARGEST, 10);
+    ck_assert_uint_eq(mtu.good_bytes, LARGEST);
+    udp_mtu_hint(&mtu, 68, 20);
+    ck_assert_uint_eq(mtu.good_bytes, LARGEST);
+}
+
 static void probe__refused_by_the_device(const struct test_param *param)
 {
     struct udp_mtu mtu;
@@ -99,6 +136,7 @@ static void init__bounds_what_devices_say(const struct test_param *param)
 
 static const struct test_case cases[] = {
     TEST(search__the_largest_mostly_works), TEST(search__every_path),
+    TEST(hint__ends_the_search_at_once),    TEST(hint__that_lies),
     TEST(probe__refused_by_the_device),     TEST(hole__falls_back_and_searches),
     TEST(init__bounds_what_devices_say),    {0}};
 

@@ -2,7 +2,7 @@
 /* test_udp_peers.c - strangers at real sockets: whoever has not got the secret
  * cannot connect, put anything into a connection or end it; whoever has it and
  * no cookie leaves nothing behind; nobody is answered with more than he sent.
- */
+ * And two that ask one another share what they make. */
 #include <string.h>
 
 #include "ucs/bytes.h"
@@ -386,7 +386,60 @@ static void garbage__while_it_works(const struct test_param *param)
     ck_assert_uint_eq(wild.hosts[0].sent, host()->got);
 }
 
+/* Both ends send `count` messages and have each other's. */
+static void talk_both_ways(uint64_t count)
+{
+    struct wild_host *hosts = wild.hosts;
+
+    while ((hosts[0].got < count) || (hosts[1].got < count)) {
+        if (hosts[0].sent < count) {
+            wild_send(&hosts[0]);
+        }
+        if (hosts[1].sent < count) {
+            wild_send(&hosts[1]);
+        }
+        wild_progress(&wild);
+    }
+}
+
+static void both_ask__share_a_connection(const struct test_param *param)
+{
+    (void)param;
+    wild_connect(&wild.hosts[0], wild.hosts[1].address);
+    wild_connect(&wild.hosts[1], wild.hosts[0].address);
+    talk_both_ways(50);
+    ck_assert_uint_eq(wild_conn_count(&wild.hosts[0]), 1);
+    ck_assert_uint_eq(wild_conn_count(&wild.hosts[1]), 1);
+}
+
+static void one_asks__the_other_uses_it(const struct test_param *param)
+{
+    (void)param;
+    wild_talk(&wild, 10);
+    wild_connect(&wild.hosts[1], wild.hosts[0].address);
+    talk_both_ways(50);
+    ck_assert_uint_eq(wild_conn_count(&wild.hosts[0]), 1);
+    ck_assert_uint_eq(wild_conn_count(&wild.hosts[1]), 1);
+}
+
+/* The one that gives way is destroyed while it asks: the other one connects
+ * all the same. */
+static void both_ask__and_one_goes(const struct test_param *param)
+{
+    (void)param;
+    wild_connect(&wild.hosts[0], wild.hosts[1].address);
+    wild_connect(&wild.hosts[1], wild.hosts[0].address);
+    wild_send(&wild.hosts[0]);
+    wild_send(&wild.hosts[1]);
+    uct_udp_transport.ep_destroy(wild.hosts[1].ep);
+    wild.hosts[1].ep = NULL;
+    wild_talk(&wild, 10);
+}
+
 static const struct test_case cases[] = {
+    TEST(both_ask__share_a_connection),
+    TEST(one_asks__the_other_uses_it),
+    TEST(both_ask__and_one_goes),
     TEST_TIMEOUT(stranger__floods_with_questions, 600),
     TEST(stranger__guesses_everything_but_the_tag),
     TEST(stranger__repeats_an_earlier_life),

@@ -118,7 +118,7 @@ void wild_progress(struct wild *wild)
     (void)uct_udp_transport.progress(wild->hosts[1].iface);
 }
 
-static void wild_send(struct wild_host *host)
+void wild_send(struct wild_host *host)
 {
     uint8_t  payload[WILD_MESSAGE_BYTES - sizeof(uint64_t)];
     size_t   index;

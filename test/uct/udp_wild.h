@@ -50,6 +50,8 @@ void wild_connect(struct wild_host *host, const uint8_t *address);
 /* hosts[0] sends `count` messages and hosts[1] has them. */
 void wild_talk(struct wild *wild, unsigned count);
 
+/* One more message of that host, whose endpoint there is; it may be refused. */
+void              wild_send(struct wild_host *host);
 void              wild_progress(struct wild *wild);
 struct udp_iface *wild_iface(struct wild_host *host);
 uint64_t          wild_count(struct wild_host *host, enum udp_counter counter);

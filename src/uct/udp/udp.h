@@ -152,6 +152,14 @@ void udp_peers_ask(struct udp_iface *iface, struct udp_conn *conn);
  * that it knows? */
 bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation);
 
+/* udp_hint.c: what ICMP says */
+void udp_iface_hints(struct udp_iface *iface);
+/* A packet of that length, without IP and UDP, may be the longest that
+ * passes. */
+void udp_conn_too_long(struct udp_conn *conn, size_t packet_bytes);
+/* The peer may be gone: ask. */
+void udp_conn_doubt(struct udp_conn *conn);
+
 /* udp_progress.c */
 extern const struct udp_env_ops udp_iface_ops;
 unsigned                        udp_progress(struct uct_iface *iface);

@@ -31,6 +31,7 @@ enum udp_conn_limit {
     UDP_FRAGMENT_COUNT_MAX = 64,         /* queued by an endpoint */
     UDP_ANSWER_COUNT_MAX   = 256,        /* that a peer may ask for at a time */
     UDP_CREDIT_BYTES       = 256 * 1024, /* of a connection in each turn */
+    UDP_CONN_PING_URGENT   = 2, /* unanswered PINGs until they come quickly */
 };
 
 enum udp_conn_state {

@@ -62,6 +62,13 @@ void udp_conn_start_probe(struct udp_conn *conn);
  * @return bytes; 0: no more now. */
 size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment);
 
+/* The lost segment that is oldest once more, and those behind it that go with
+ * it in one call. @return bytes; 0: not now. */
+size_t udp_fragment_resend(struct udp_conn *conn);
+
+/* Its head as it is when it goes once more. */
+void udp_segment_again(struct udp_conn *conn, struct udp_segment *segment);
+
 /* Is there nothing to send behind what is in segments? */
 bool udp_conn_is_app_limited(const struct udp_conn *conn);
 

@@ -18,19 +18,15 @@ static bool send_is_paced(const struct udp_conn *conn)
 
 static size_t send_lost(struct udp_conn *conn, size_t credit_bytes)
 {
-    struct udp_segment *segment;
-    size_t              bytes = 0;
+    size_t bytes = 0, part = 1;
 
     while (!ucs_list_is_empty(&conn->send.lost) && (bytes < credit_bytes) &&
-           !conn->env->is_blocked &&
+           (part > 0) && !conn->env->is_blocked &&
            (udp_conn_may_crowd(conn) || (conn->send.flight_count == 0)) &&
            (ucs_hotel_guest_count(&conn->env->hotel) + conn->env->bundle_count <
             conn->env->hotel.room_count)) {
-        segment = ucs_list_first(&conn->send.lost, struct udp_segment, link);
-        bytes += udp_segment_bytes(segment);
-        if (!udp_conn_resend(conn, segment)) {
-            break;
-        }
+        part = udp_fragment_resend(conn);
+        bytes += part;
     }
     return bytes;
 }

@@ -172,11 +172,12 @@ static bool receive_chunk(struct udp_conn *conn, const struct udp_head *head,
 }
 
 /* Hand a message up. Behind the peer's FIN there is none: whoever took its
- * messages has been told that it ended. */
+ * messages has been told that it ended. Nor is one longer than we send. */
 static void receive_message(struct udp_conn *conn, unsigned am_id,
                             struct udp_held *held, uint8_t *data, size_t length)
 {
-    if (ucs_unlikely(conn->has_peer_fin)) {
+    if (ucs_unlikely(conn->has_peer_fin ||
+                     (length > UDP_MESSAGE_BYTES + UDP_HEADER_BYTES))) {
         udp_count(conn->env, UDP_COUNT_BAD_PACKET);
         if (held != NULL) {
             udp_env_unhold(held);

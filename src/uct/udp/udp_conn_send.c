@@ -209,12 +209,17 @@ void udp_conn_send_am(struct udp_conn *conn, struct udp_segment *segment,
     udp_conn_start_probe(conn);
 }
 
-bool udp_conn_resend(struct udp_conn *conn, struct udp_segment *segment)
+void udp_segment_again(struct udp_conn *conn, struct udp_segment *segment)
 {
     ++segment->attempt;
     send_seal_segment(conn, segment);
     --segment->attempt; /* counted as it goes */
     udp_count(conn->env, UDP_COUNT_RESENT);
+}
+
+bool udp_conn_resend(struct udp_conn *conn, struct udp_segment *segment)
+{
+    udp_segment_again(conn, segment);
     if (udp_segment_bytes(segment) <= conn->mtu.good_bytes) {
         return send_one(conn, segment, UDP_DATA);
     }

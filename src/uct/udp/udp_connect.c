@@ -29,7 +29,6 @@ enum {
     CONNECT_PING_COUNT_MIN = 3,
     CONNECT_PING_PARTS     = 6,  /* of the bound */
     CONNECT_URGENT_PARTS   = 50, /* once so many were not answered: */
-    CONNECT_URGENT_COUNT   = 2,
     CONNECT_SHUT_MAX_NS    = 50 * 1000 * 1000,
     CONNECT_SHUT_SHIFT     = 5,
 };
@@ -234,7 +233,7 @@ static uint64_t connect_ping_interval_ns(const struct udp_conn *conn)
                   << ucs_min(conn->retry_count, (unsigned)CONNECT_SHUT_SHIFT);
         return ucs_min(shut_ns, (uint64_t)CONNECT_SHUT_MAX_NS);
     }
-    return conn->env->bound_ns / ((conn->pinged_count < CONNECT_URGENT_COUNT)
+    return conn->env->bound_ns / ((conn->pinged_count < UDP_CONN_PING_URGENT)
                                       ? CONNECT_PING_PARTS
                                       : CONNECT_URGENT_PARTS);
 }

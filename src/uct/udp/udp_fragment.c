@@ -232,11 +232,11 @@ static void send_batch_add(struct send_batch  *batch,
 }
 
 /* Send what was gathered; what the socket does not take counts as lost. */
-static void send_batch_go(struct udp_conn *conn, struct send_batch *batch)
+static void send_batch_go(struct udp_conn *conn, struct send_batch *batch,
+                          enum udp_channel channel)
 {
-    enum udp_channel channel = udp_conn_channel(batch->bytes);
-    unsigned         index;
-    size_t           went, end = 0;
+    unsigned index;
+    size_t   went, end = 0;
 
     went = udp_conn_transmit(conn, channel, batch->iov, batch->iov_count,
                              (batch->count > 1) ? batch->packet_bytes : 0);
@@ -325,7 +325,7 @@ size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment)
                   conn->env->bundle_count <
               conn->env->hotel.room_count));
     if (batch.count > 0) {
-        send_batch_go(conn, &batch);
+        send_batch_go(conn, &batch, udp_conn_channel(batch.bytes));
     }
     if (fragment->sent == send_travels(fragment) && (segment != NULL)) {
         udp_fragment_is_sent(conn, fragment);
@@ -333,5 +333,49 @@ size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment)
                (fragment->status != UCS_OK)) {
         send_give_up(conn, fragment);
     }
+    return batch.bytes;
+}
+
+/* Does another packet fit behind what is gathered, everywhere? */
+static bool send_batch_may_grow(const struct udp_conn   *conn,
+                                const struct send_batch *batch)
+{
+    const struct ucs_hotel *hotel = &conn->env->hotel;
+
+    return send_batch_has_room(batch) &&
+           (conn->send.flight_bytes + batch->bytes < conn->cc.window_bytes) &&
+           (ucs_hotel_guest_count(hotel) + batch->count +
+                conn->env->bundle_count <
+            hotel->room_count);
+}
+
+/* A kernel that joins packets loses them together: so they go together
+ * again. */
+size_t udp_fragment_resend(struct udp_conn *conn)
+{
+    struct udp_segment *segment =
+        ucs_list_first(&conn->send.lost, struct udp_segment, link);
+    struct send_batch batch;
+
+    batch.count = batch.iov_count = 0;
+    batch.bytes                   = 0;
+    batch.packet_bytes            = udp_segment_bytes(segment);
+    if (batch.packet_bytes > conn->mtu.good_bytes) {
+        return udp_conn_resend(conn, segment) ? batch.packet_bytes : 0;
+    }
+    ucs_list_for_each (segment, &conn->send.lost, link) {
+        size_t bytes = udp_segment_bytes(segment);
+
+        if ((bytes > batch.packet_bytes) ||
+            ((batch.count > 0) && !send_batch_may_grow(conn, &batch))) {
+            break;
+        }
+        udp_segment_again(conn, segment);
+        send_batch_add(&batch, segment);
+        if (bytes < batch.packet_bytes) {
+            break; /* only the last one may be shorter */
+        }
+    }
+    send_batch_go(conn, &batch, UDP_DATA);
     return batch.bytes;
 }

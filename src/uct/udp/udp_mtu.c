@@ -48,6 +48,10 @@ static uint32_t mtu_next(const struct udp_mtu *mtu)
 {
     uint32_t middle;
 
+    if ((mtu->hint_bytes > mtu->good_bytes) &&
+        (mtu->hint_bytes < mtu->bad_bytes)) {
+        return mtu->hint_bytes;
+    }
     if (mtu->bad_bytes > mtu->largest_bytes) {
         return mtu->largest_bytes;
     }
@@ -95,6 +99,22 @@ void udp_mtu_refused(struct udp_mtu *mtu, uint64_t now_ns)
     }
 }
 
+void udp_mtu_hint(struct udp_mtu *mtu, uint32_t packet_bytes, uint64_t now_ns)
+{
+    packet_bytes = ucs_max(packet_bytes, (uint32_t)UDP_PACKET_BYTES_MIN);
+    packet_bytes -= packet_bytes % MTU_GRAIN;
+    if (mtu->probe_bytes > packet_bytes) {
+        mtu->hint_bytes = packet_bytes;
+        mtu_is_bad(mtu, now_ns);
+    } else if ((mtu->good_bytes > packet_bytes) &&
+               ((mtu->hinted_ns == 0) ||
+                (now_ns - mtu->hinted_ns >= UDP_MTU_HINT_NS))) {
+        udp_mtu_black_hole(mtu, now_ns);
+        mtu->hint_bytes = packet_bytes;
+        mtu->hinted_ns  = now_ns;
+    }
+}
+
 bool udp_mtu_answered(struct udp_mtu *mtu, uint32_t number, uint64_t now_ns)
 {
     if ((mtu->probe_bytes == 0) || !mtu->is_out ||
@@ -104,6 +124,7 @@ bool udp_mtu_answered(struct udp_mtu *mtu, uint32_t number, uint64_t now_ns)
     mtu->good_bytes  = mtu->probe_bytes;
     mtu->probe_bytes = 0;
     mtu->try_count   = 0;
+    mtu->hint_bytes  = 0;
     mtu->due_ns      = now_ns;
     if (mtu_is_found(mtu)) {
         mtu_rest(mtu, now_ns);

@@ -25,14 +25,20 @@ enum udp_mtu_limit {
     (600 * 1000000000ull) /* RFC 8899: PMTU_RAISE_TIMER                        \
                            */
 
+/* So often at most do words make segments shorter. */
+#define UDP_MTU_HINT_NS 1000000000ull
+
 /* good_bytes   arrived, and is used
  * bad_bytes    the shortest that did not; above the largest at first
  * probe_bytes  on its way; 0: none
+ * hint_bytes   what the next probe tries, as somebody said; 0: nobody
+ * hinted_ns    when segments last became shorter for such words
  * due_ns       when to send the next probe, or to give this one up */
 struct udp_mtu {
     uint32_t good_bytes, bad_bytes, largest_bytes;
     uint32_t probe_bytes, probe_number;
-    uint32_t try_count;
+    uint32_t try_count, hint_bytes;
+    uint64_t hinted_ns;
     uint64_t due_ns;
     bool     is_out; /* the probe went; probe_number is its */
 };
@@ -50,6 +56,10 @@ void udp_mtu_sent(struct udp_mtu *mtu, uint32_t number, uint64_t now_ns,
 
 /* It cannot leave the host: too long for the device. */
 void udp_mtu_refused(struct udp_mtu *mtu, uint64_t now_ns);
+
+/* Somebody says that nothing longer than packet_bytes passes. It may be a lie:
+ * never below the base, and never up; a search settles it. */
+void udp_mtu_hint(struct udp_mtu *mtu, uint32_t packet_bytes, uint64_t now_ns);
 
 /* A PING with that number was answered. @return true: good_bytes grew. */
 bool udp_mtu_answered(struct udp_mtu *mtu, uint32_t number, uint64_t now_ns);

@@ -200,15 +200,6 @@ static unsigned progress_sockets(struct udp_iface *iface)
     return count;
 }
 
-static void progress_hints(struct udp_iface *iface)
-{
-    struct udp_hint hint;
-
-    while (udp_io_next_hint(iface->io, &hint)) {
-        /* Anybody could have said it: silence decides. */
-    }
-}
-
 /* --------------------------------------------------------------- telling */
 
 /* What waited goes first. */
@@ -323,7 +314,7 @@ unsigned udp_iface_serve(struct udp_iface *iface)
     iface->env.now_ns = ucsi_clock_ns();
     count             = progress_channel(iface, UDP_PRIORITY);
     count += progress_channel(iface, UDP_DATA);
-    progress_hints(iface);
+    udp_iface_hints(iface);
     return count + udp_env_turn(&iface->env);
 }
 
@@ -356,7 +347,7 @@ unsigned udp_progress(struct uct_iface *base)
         udp_leave(iface);
         return count; /* the next turn is near: only one is left out */
     }
-    progress_hints(iface);
+    udp_iface_hints(iface);
     count += udp_env_turn(&iface->env);
     if (!ucs_queue_is_empty(&iface->notified)) {
         count += progress_notified(iface);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uct/udp/udp_stall_thread.c - one thread per process looks every 10 ms
- * whether an application calls; from the first interface to the last one. */
+ * whether an application calls; from the first interface to the last one. Not
+ * from the first connection on: a peer may begin one while the application
+ * computes, and is to be answered. */
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
@@ -54,6 +56,24 @@ static void *stall_main(void *arg)
     return NULL;
 }
 
+/* A child has not got the thread, perhaps its lock, and of the parent's
+ * interfaces only a picture. */
+static void stall_in_child(void)
+{
+    (void)pthread_mutex_init(&stall.lock, NULL);
+    (void)pthread_cond_init(&stall.stop, NULL);
+    ucs_list_init(&stall.ifaces);
+    stall.count = 0;
+    ++stall.generation;
+}
+
+static void stall_mind_forks(void)
+{
+    int error = pthread_atfork(NULL, NULL, stall_in_child);
+
+    ucs_check(error == 0);
+}
+
 /* Signals are the application's. */
 static void stall_start(void)
 {
@@ -70,6 +90,9 @@ static void stall_start(void)
 
 void udp_stall_watch(struct udp_iface *iface)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    (void)pthread_once(&once, stall_mind_forks);
     (void)pthread_mutex_lock(&stall.lock);
     ucs_list_add_tail(&stall.ifaces, &iface->stall_link);
     if (stall.count++ == 0) {
@@ -78,15 +101,29 @@ void udp_stall_watch(struct udp_iface *iface)
     (void)pthread_mutex_unlock(&stall.lock);
 }
 
+static bool stall_has(const struct udp_iface *wanted)
+{
+    const struct udp_iface *iface;
+
+    ucs_list_for_each (iface, &stall.ifaces, stall_link) {
+        if (iface == wanted) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void udp_stall_forget(struct udp_iface *iface)
 {
     pthread_t thread;
-    bool      is_last;
+    bool      is_last = false;
 
     (void)pthread_mutex_lock(&stall.lock);
-    ucs_list_remove(&iface->stall_link);
-    is_last = (--stall.count == 0);
-    thread  = stall.thread;
+    thread = stall.thread;
+    if (stall_has(iface)) { /* the parent's is not */
+        ucs_list_remove(&iface->stall_link);
+        is_last = (--stall.count == 0);
+    }
     if (is_last) {
         ++stall.generation;
         (void)pthread_cond_signal(&stall.stop);

@@ -104,7 +104,7 @@ static void transport_devices(const void *config, struct uct_device *devices,
 extern const struct uct_transport uct_udp_transport;
 const struct uct_transport        uct_udp_transport = {
            .name          = "udp",
-           .aliases       = "-all",
+           .aliases       = "",
            .config        = &udp_config_table,
            .devices       = transport_devices,
            .md_open       = udp_md_open,
