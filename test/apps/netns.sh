@@ -50,6 +50,17 @@ netns_run() {
         unshare --uts sh -c 'hostname "$0" && exec "$@"' "host$host" "$@"
 }
 
+# netns_enter FILE HOST: write a program, `FILE COMMAND...` does what
+# `netns_run HOST COMMAND...` does, for whom no shell function will do.
+netns_enter() {
+    cat >"$1" <<ENTER
+#!/bin/sh
+exec ip netns exec "$(netns_of "$2")" unshare --uts \\
+    sh -c 'hostname "\$0" && exec "\$@"' "host$2" "\$@"
+ENTER
+    chmod +x "$1"
+}
+
 netns_host_up() {
     local host=$1 rail=0 space switch
     space=$(netns_of "$host")
@@ -118,22 +129,23 @@ netns_each() {
 # ---- what may happen to a network ----
 
 netns_loss_in() {
-    ip netns exec "$2" nft -f - <<RULES
+    ip netns exec "$3" nft -f - <<RULES
 table inet causeway
 delete table inet causeway
 table inet causeway {
     chain arrives {
         type filter hook input priority -300;
-        iifname != "lo" numgen random mod 1000 < $1 counter drop
+        iifname $2 numgen random mod 1000 < $1 counter drop
     }
 }
 RULES
 }
 
-# netns_loss PERCENT: so much of what arrives at each host is lost; one digit
-# behind the point; 0: none
+# netns_loss PERCENT [DEVICE]: so much of what arrives at each host, or there, is
+# lost; one digit behind the point; 0: none
 netns_loss() {
-    netns_each netns_loss_in "$(echo "$1" | awk '{printf "%d", $1 * 10 + .5}')"
+    netns_each netns_loss_in "$(echo "$1" | awk '{printf "%d", $1 * 10 + .5}')" \
+        "${2:-!= lo}"
 }
 
 netns_mtu_in() {
@@ -173,15 +185,16 @@ netns_cable() {
 
 netns_flush() {
     local rail=0
-    while [ $rail -lt "$netns_rails" ]; do
-        ip -n "$2" -"$1" addr flush dev eth$rail || return 1
+    while [ $rail -lt "$2" ]; do
+        ip -n "$3" -"$1" addr flush dev eth$rail || return 1
         rail=$((rail + 1))
     done
 }
 
-# Only IPv6, or only IPv4, from here on.
-netns_only_ipv6() { netns_each netns_flush 4; }
-netns_only_ipv4() { netns_each netns_flush 6; }
+# netns_only_ipv6 [RAILS], netns_only_ipv4 [RAILS]: from here on, on the first
+# so many rails, or on all.
+netns_only_ipv6() { netns_each netns_flush 4 "${1:-$netns_rails}"; }
+netns_only_ipv4() { netns_each netns_flush 6 "${1:-$netns_rails}"; }
 
 # ---- Open MPI ----
 

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A peer is killed with kill -9, in mode PEER, at the stage the argument names.
+ * A peer is lost, in mode PEER, at the stage the argument names.
  *
- *   survivor (this process) -- victim     the one that is killed
+ *   ucp_kill STAGE [kill|stop|COMMAND]
+ *
+ *   survivor (this process) -- victim     the one that is lost: by kill -9, by
+ *                                         SIGSTOP, by what COMMAND does to its
+ *                                         network
  *                           -- bystander  echoes, before and after
  *
  * In every stage: the error handler of the victim's endpoint is called once,
  * that of the bystander never; every request on the dead endpoint ends; the
- * bystander goes on; the survivor closes and ends in peace. What is left in
- * the file systems afterwards is checked by the script.
+ * bystander goes on; the survivor closes and ends in peace, without a
+ * descriptor more than before. What is left in the file systems afterwards is
+ * checked by the script.
+ *
+ * KILL_NETNS   a file: the network namespace of the victim
+ * KILL_WITHIN  seconds in which the error must be reported; default 10
  */
 #include "ucp_util.h"
 
@@ -16,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define TAG_PING    1
@@ -35,6 +44,8 @@ struct world {
     struct uu_child victim_process, bystander_process;
     char            victim_address[ADDRESS_MAX];
     int             unreachable; /* ep_create said so: no handler will run */
+    const char     *how;         /* it is lost */
+    double          lost;        /* when; 0: not yet */
 };
 
 /* ---- the other two processes ---- */
@@ -83,7 +94,8 @@ static int victim(int channel, void *arg)
     struct uu_link link;
     uint64_t       value;
 
-    if (buffer == NULL || meet(channel, &node, &link) != 0) {
+    if (buffer == NULL || uu_move("KILL_NETNS") != 0 ||
+        meet(channel, &node, &link) != 0) {
         return 3;
     }
     uu_fill(buffer, length, 1);
@@ -120,12 +132,33 @@ static void ping(struct world *world, struct uu_link *link, uint64_t value,
              ucs_status_string(status));
 }
 
+static void end_victim(struct world *world)
+{
+    if (world->victim_process.pid != 0) {
+        kill(world->victim_process.pid, SIGKILL);
+        waitpid(world->victim_process.pid, NULL, 0);
+        world->victim_process.pid = 0;
+    }
+}
+
+/* The victim is lost now. */
+static void lose(struct world *world)
+{
+    world->lost = uu_now();
+    if (strcmp(world->how, "kill") == 0) {
+        end_victim(world);
+    } else if (strcmp(world->how, "stop") == 0) {
+        kill(world->victim_process.pid, SIGSTOP);
+    } else {
+        uu_check(system(world->how) == 0, "%s", world->how);
+    }
+}
+
 static int begin(struct world *world, enum habit habit, int connect_victim)
 {
     char address[ADDRESS_MAX];
     int  ok;
 
-    memset(world, 0, sizeof(*world));
     world->victim_process    = uu_fork(victim, &habit);
     world->bystander_process = uu_fork(echo, NULL);
     ok                       = uu_open(&world->node, UCP_FEATURE_TAG) == 0 &&
@@ -156,7 +189,8 @@ static int begin(struct world *world, enum habit habit, int connect_victim)
 /* The handler is called once, within the bound, and not again. */
 static void expect_error(struct world *world)
 {
-    double start = uu_now();
+    double within = uu_seconds("KILL_WITHIN", UU_SECONDS);
+    double start  = uu_now();
 
     if (world->unreachable) {
         return;
@@ -166,8 +200,12 @@ static void expect_error(struct world *world)
     }
     uu_check(world->victim.errors > 0, "no error is reported within %g s",
              UU_SECONDS);
-    fprintf(stderr, "# reported after %.3f s: %s\n", uu_now() - start,
+    fprintf(stderr, "# reported after %.3f s: %s\n",
+            world->victim.error_time - world->lost,
             ucs_status_string(world->victim.error));
+    uu_check(world->victim.error_time - world->lost <= within,
+             "the error is reported after %.3f s",
+             world->victim.error_time - world->lost);
     start = uu_now();
     while (uu_now() < start + 0.3) {
         ucp_worker_progress(world->node.worker);
@@ -192,6 +230,8 @@ static void finish(struct world *world)
     }
     uu_disconnect(&world->node, &world->bystander, 0);
     uu_close(&world->node);
+    end_victim(world);
+    close(world->victim_process.channel);
     code = uu_join(&world->bystander_process);
     uu_check(code == 0, "the bystander ended with %d", code);
 }
@@ -213,7 +253,7 @@ static void stage_before_connect(struct world *world)
     ucs_status_t status;
     void        *request;
 
-    uu_kill(&world->victim_process);
+    lose(world);
     status = uu_connect(&world->node, world->victim_address, 1, &world->victim);
     if (status != UCS_OK) {
         fprintf(stderr, "# ucp_ep_create: %s\n", ucs_status_string(status));
@@ -229,7 +269,7 @@ static void stage_before_connect(struct world *world)
 
 static void stage_idle(struct world *world)
 {
-    uu_kill(&world->victim_process);
+    lose(world);
 }
 
 /* Killed while it receives what we send, message after message. */
@@ -243,7 +283,7 @@ static void stage_receiving(struct world *world)
 
     for (i = 0; status == UCS_OK && uu_now() < until; i++) {
         if (i == 5 * WINDOW) {
-            uu_kill(&world->victim_process);
+            lose(world);
         }
         status = uu_wait(&world->node, request[i % WINDOW], UU_SECONDS);
         request[i % WINDOW] = NULL;
@@ -276,7 +316,7 @@ static void stage_full(struct world *world)
     while (uu_now() < until) {
         ucp_worker_progress(world->node.worker);
     }
-    uu_kill(&world->victim_process);
+    lose(world);
     for (i = 0; i < COUNT && hung < 3; i++) {
         pending += UCS_PTR_IS_PTR(request[i]) &&
                    ucp_request_check_status(request[i]) == UCS_INPROGRESS;
@@ -306,7 +346,7 @@ static void stage_sending(struct world *world)
             uu_receive(&world->node, data[i], sizeof(data[i]), TAG_DATA);
     }
     uu_check(received == WINDOW, "%d of %d messages", received, WINDOW);
-    uu_kill(&world->victim_process);
+    lose(world);
     expect_error(world);
     for (i = 0; i < WINDOW; i++) { /* what was sent may still come */
         if (UCS_PTR_IS_PTR(request[i])) {
@@ -330,7 +370,7 @@ static void stage_rendezvous_send(struct world *world)
     uu_check(UCS_PTR_IS_PTR(request) &&
                  ucp_request_check_status(request) == UCS_INPROGRESS,
              "a large unreceived message is sent already");
-    uu_kill(&world->victim_process);
+    lose(world);
     expect_failed(world, request, "a rendezvous with a dead receiver");
     free(data);
 }
@@ -357,7 +397,7 @@ static void stage_rendezvous_announced(struct world *world)
     ucs_status_t status;
 
     if (find_message(world) != NULL) {
-        uu_kill(&world->victim_process);
+        lose(world);
         status = uu_wait(&world->node,
                          uu_receive(&world->node, data, LARGE, TAG_DATA),
                          UU_SECONDS);
@@ -383,7 +423,7 @@ static void stage_rendezvous_middle(struct world *world)
         for (until = uu_now() + 0.002; uu_now() < until;) {
             ucp_worker_progress(world->node.worker);
         }
-        uu_kill(&world->victim_process);
+        lose(world);
         status = uu_wait(&world->node, request, UU_SECONDS);
         uu_check(status != UCS_INPROGRESS, "the receive hangs");
         uu_check(status != UCS_OK || !uu_differs(data, LARGE, 1),
@@ -413,19 +453,23 @@ int main(int argc, char **argv)
     static struct world world;
     char                name[64];
     size_t              i;
+    int                 before = uu_descriptors();
 
+    world.how = argc < 3 ? "kill" : argv[2];
     for (i = 0; i < sizeof(stages) / sizeof(*stages); i++) {
-        if (argc == 2 && strcmp(argv[1], stages[i].name) == 0) {
+        if (argc >= 2 && strcmp(argv[1], stages[i].name) == 0) {
             if (begin(&world, stages[i].habit, stages[i].connect) == 0) {
                 stages[i].run(&world);
                 expect_error(&world);
                 finish(&world);
+                uu_check(uu_descriptors() == before,
+                         "%d descriptors, %d before", uu_descriptors(), before);
             }
             snprintf(name, sizeof(name), "kill__%s", stages[i].name);
             uu_result(name);
             return uu_end();
         }
     }
-    fprintf(stderr, "usage: ucp_kill STAGE\n");
+    fprintf(stderr, "usage: ucp_kill STAGE [kill|stop|COMMAND]\n");
     return 2;
 }

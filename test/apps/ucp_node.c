@@ -63,7 +63,8 @@ static void uu_error(void *arg, ucp_ep_h ep, ucs_status_t status)
 
     uu_check(link->ep == ep, "the error handler got another endpoint");
     link->errors++;
-    link->error = status;
+    link->error      = status;
+    link->error_time = uu_now();
 }
 
 ucs_status_t uu_connect(struct uu_node *node, const void *address,

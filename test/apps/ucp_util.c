@@ -2,6 +2,9 @@
 /* Results and processes of the plain UCP programs: nothing that calls UCP. */
 #include "ucp_util.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -133,6 +136,38 @@ int uu_join(struct uu_child *child)
         usleep(1000);
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int uu_move(const char *variable)
+{
+    const char *name = getenv(variable);
+    int         fd, result = 0;
+
+    if (name != NULL) {
+        fd     = open(name, O_RDONLY | O_CLOEXEC);
+        result = fd < 0 ? -1 : setns(fd, CLONE_NEWNET);
+        close(fd);
+    }
+    return result;
+}
+
+double uu_seconds(const char *variable, double otherwise)
+{
+    const char *text = getenv(variable);
+
+    return text == NULL ? otherwise : strtod(text, NULL);
+}
+
+int uu_descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    int  count  = 0;
+
+    while (folder != NULL && readdir(folder) != NULL) {
+        count++;
+    }
+    closedir(folder);
+    return count;
 }
 
 static int uu_all(int channel, void *data, size_t length, int sending)

@@ -30,6 +30,7 @@ struct uu_link {
     ucp_ep_h     ep;
     int          errors; /* calls of the error handler */
     ucs_status_t error;  /* of the last one */
+    double       error_time;
 };
 
 struct uu_child {
@@ -89,6 +90,16 @@ ucs_status_t uu_wait_two(struct uu_node *node, struct uu_node *other,
 struct uu_child uu_fork(int (*body)(int channel, void *arg), void *arg);
 void            uu_kill(struct uu_child *child); /* kill -9 and reap */
 int             uu_join(struct uu_child *child); /* its exit status */
+
+/* Move to the network namespace whose file this variable names, if it is set;
+ * 0 if that works. Before any use of UCP. */
+int uu_move(const char *variable);
+
+/* The number in an environment variable. */
+double uu_seconds(const char *variable, double otherwise);
+
+/* How many descriptors are open. */
+int uu_descriptors(void);
 
 /* A block of bytes through the channel; get returns its length or -1. */
 int     uu_put(int channel, const void *data, size_t length);

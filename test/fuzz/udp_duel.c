@@ -58,6 +58,7 @@ static void end_open(struct duel *duel, unsigned index)
     env->buffer_bytes             = 1 << 20;
     env->window                   = UDP_WINDOW_COUNT;
     ucsi_hash_init(&iface->conns, 0);
+    ucs_list_init(&iface->ring);
     ucsi_hash_init(&iface->accepted, 1);
     ucsi_hash_init(&iface->orphans, 2);
     ucsi_hash_init(&iface->asking, 3);

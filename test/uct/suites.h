@@ -48,6 +48,7 @@ extern const struct test_suite udp_wire_suite;
 extern const struct test_suite udp_receive_suite;
 extern const struct test_suite udp_send_suite;
 extern const struct test_suite udp_loss_suite;
+extern const struct test_suite udp_detour_suite;
 extern const struct test_suite udp_mtu_suite;
 extern const struct test_suite udp_rma_suite;
 extern const struct test_suite udp_seal_suite;

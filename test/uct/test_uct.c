@@ -45,6 +45,7 @@ static const struct test_suite *const suites[] = {&caps_suite,
 #ifdef HAVE_UDP
                                                   &udp_bundle_suite,
                                                   &udp_conn_suite,
+                                                  &udp_detour_suite,
                                                   &udp_peers_suite,
                                                   &udp_conn_receive_suite,
                                                   &udp_wire_suite,

@@ -10,12 +10,17 @@
 
 #include "lib/test.h"
 #include "ucs/clock.h"
+#include "uct/udp/udp_detour.h"
 
 enum { NET_ANY_BIT = 63 };
+
+/* Where the other end's neighbour is. */
+static const struct ucs_sockaddr net_beside = {.size_bytes = 16};
 
 struct net_packet {
     struct ucs_heap_node node;
     struct udp_net_end  *to;
+    bool                 is_detoured;
     size_t               length;
     uint8_t              bytes[] UCS_ALIGNED(8);
 };
@@ -33,13 +38,12 @@ static struct udp_net_end *net_other(struct udp_net_end *end)
 
 /* ----------------------------------------------------------- network */
 
-static void net_carry(struct udp_net_end *from, const uint8_t *bytes,
-                      size_t length)
+static void net_carry(struct udp_net_end *from, const struct udp_net_path *path,
+                      const uint8_t *bytes, size_t length)
 {
-    struct udp_net            *net  = from->net;
-    const struct udp_net_path *path = &net->path;
-    struct net_packet         *packet;
-    uint64_t                   at_ns = net->now_ns + path->delay_ns;
+    struct udp_net    *net = from->net;
+    struct net_packet *packet;
+    uint64_t           at_ns = net->now_ns + path->delay_ns;
 
     if (path->jitter_ns > 0) {
         at_ns += test_random_below(path->jitter_ns);
@@ -47,36 +51,40 @@ static void net_carry(struct udp_net_end *from, const uint8_t *bytes,
     if (test_random_below(1000) < path->reorder) {
         at_ns += path->delay_ns + test_random_below(path->delay_ns * 4 + 1);
     }
-    packet         = malloc(sizeof(*packet) + length);
-    packet->to     = net_other(from);
-    packet->length = length;
+    packet              = malloc(sizeof(*packet) + length);
+    packet->to          = net_other(from);
+    packet->is_detoured = (path == &net->detour);
+    packet->length      = length;
     memcpy(packet->bytes, bytes, length);
     ucs_heap_node_init(&packet->node);
     ucs_heap_push(&net->heap, &packet->node, at_ns);
 }
 
-static void net_packet_out(struct udp_net_end *from, const uint8_t *bytes,
-                           size_t length)
+static void net_packet_out(struct udp_net_end        *from,
+                           const struct udp_net_path *path,
+                           const uint8_t *bytes, size_t length)
 {
-    struct udp_net            *net  = from->net;
-    const struct udp_net_path *path = &net->path;
+    struct udp_net *net = from->net;
 
     ++net->packet_count;
     net->needle_count +=
         (net->needle != NULL) &&
         (memmem(bytes, length, net->needle, net->needle_bytes) != NULL);
-    if (path->is_cut || (test_random_below(1000) < path->loss) ||
+    if (path->is_cut ||
+        (net->is_one_way && (path == &net->path) && (from == net->ends)) ||
+        (test_random_below(1000) < path->loss) ||
         ((path->mtu_bytes != 0) && (length > path->mtu_bytes))) {
         ++net->lost_count;
         return;
     }
-    net_carry(from, bytes, length);
+    net_carry(from, path, bytes, length);
     if (test_random_below(1000) < path->duplicate) {
-        net_carry(from, bytes, length);
+        net_carry(from, path, bytes, length);
     }
 }
 
-static size_t net_transmit(struct udp_env *env, struct udp_out *out)
+static size_t net_send_out(struct udp_env *env, const struct udp_net_path *path,
+                           const struct udp_out *out)
 {
     uint8_t  all[UDP_IO_OUT_BYTES_MAX];
     size_t   bytes = 0, offset, part;
@@ -91,9 +99,22 @@ static size_t net_transmit(struct udp_env *env, struct udp_out *out)
         part = (out->segment_bytes == 0)
                    ? bytes
                    : ucs_min(out->segment_bytes, bytes - offset);
-        net_packet_out(net_end(env), all + offset, part);
+        net_packet_out(net_end(env), path, all + offset, part);
     }
     return bytes;
+}
+
+static size_t net_transmit(struct udp_env *env, struct udp_out *out)
+{
+    return net_send_out(env, &net_end(env)->net->path, out);
+}
+
+static size_t net_detour(struct udp_env *env, struct udp_env *by,
+                         struct udp_out *out)
+{
+    ck_assert_ptr_eq(by, &net_end(env)->beside);
+    ck_assert_int_eq(out->channel, UDP_PRIORITY);
+    return net_send_out(env, &net_end(env)->net->detour, out);
 }
 
 /* ----------------------------------------------------- duties of an end */
@@ -183,6 +204,7 @@ static void net_region_leave(struct udp_env *env)
 
 static const struct udp_env_ops net_ops = {
     .transmit     = net_transmit,
+    .detour       = net_detour,
     .has_room     = net_has_room,
     .message      = net_message,
     .notify       = net_notify,
@@ -319,6 +341,9 @@ bool udp_net_step(struct udp_net *net)
         packet = ucs_container_of(node, struct net_packet, node);
         packet->to->env.now_ns = net->now_ns;
         if (!packet->to->is_stopped) {
+            packet->to->env.came_by =
+                packet->is_detoured ? &packet->to->beside : NULL;
+            packet->to->env.came_from = &net_beside;
             net_packet_in(packet->to, packet->bytes, packet->length);
         }
         free(packet);
@@ -355,6 +380,7 @@ void udp_net_open(struct udp_net *net, unsigned ciphers)
     memset(net, 0, sizeof(*net));
     net->now_ns        = 1000 * (uint64_t)UCS_NS_PER_S;
     net->path.delay_ns = 20 * UCS_NS_PER_US;
+    net->detour        = net->path;
     ucs_heap_init(&net->heap);
     for (index = 0; index < 2; ++index) {
         struct udp_net_end *end = &net->ends[index];
@@ -384,6 +410,11 @@ void udp_net_connect(struct udp_net *net)
     conn->handshake = net->ends[1].self.secret;
     conn->nonce     = test_random();
     udp_connect_begin(conn, 2);
+}
+
+void udp_net_show_detour(struct udp_net_end *end)
+{
+    udp_detour_learn(&end->conn, &end->beside, &net_beside);
 }
 
 void udp_net_close(struct udp_net *net)

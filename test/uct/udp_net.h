@@ -27,8 +27,9 @@ struct udp_net_path {
     bool     is_cut;
 };
 
+/* beside  an interface next to this one; only who it is counts */
 struct udp_net_end {
-    struct udp_env          env;
+    struct udp_env          env, beside;
     struct udp_net         *net;
     struct udp_connect_self self;
     struct udp_conn         conn;
@@ -47,9 +48,12 @@ struct udp_net_end {
     bool                    is_gone;
 };
 
+/* path, detour  the two ways between the ends; both carry both directions,
+ *               unless is_one_way: then path carries nothing from end 0 */
 struct udp_net {
     struct udp_net_end  ends[2];
-    struct udp_net_path path;
+    struct udp_net_path path, detour;
+    bool                is_one_way;
     struct ucs_heap     heap;
     uint64_t            now_ns;
     uint64_t            packet_count, lost_count;
@@ -63,6 +67,8 @@ void udp_net_open(struct udp_net *net, unsigned ciphers);
 void udp_net_close(struct udp_net *net);
 /* Begin to connect; the server's end exists when it has_conn. */
 void udp_net_connect(struct udp_net *net);
+/* Tell an end of the detour. */
+void udp_net_show_detour(struct udp_net_end *end);
 /* The next event: a packet, a timer. @return false: none within a second. */
 bool udp_net_step(struct udp_net *net);
 /* Steps until fn says yes, or so much virtual time is over. */

@@ -41,16 +41,31 @@ static void ep_has_room(struct uct_ep *uct_ep)
     ucp_ep_drain(uct_ep->user);
 }
 
+/* An open lane of that transport; NULL: none. */
+static struct uct_ep *ep_spare(const struct ucp_ep        *ep,
+                               const struct uct_transport *transport)
+{
+    for (unsigned i = 0; i < ucp_ep_lane_count(ep); ++i) {
+        if ((ep->lanes[i].uct_ep != NULL) &&
+            (ep->lanes[i].uct_ep->iface->transport == transport)) {
+            return ep->lanes[i].uct_ep;
+        }
+    }
+    return NULL;
+}
+
 static ucs_status_t ep_open_lane(struct ucp_ep                *ep,
                                  const struct ucp_lane_choice *choice,
                                  struct ucp_ep_lane           *lane)
 {
+    struct uct_iface    *iface  = ep->worker->ifaces[choice->iface_index].iface;
     struct uct_ep_params params = {
         .pending       = ep_has_room,
         .error         = ep_transport_failed,
         .user          = ep,
         .address       = choice->entry->bytes,
         .address_bytes = choice->entry->size_bytes,
+        .spare         = ep_spare(ep, iface->transport),
     };
     ucs_status_t status;
 
@@ -58,8 +73,7 @@ static ucs_status_t ep_open_lane(struct ucp_ep                *ep,
     lane->peer_name =
         ucp_lane_name(choice->entry->transport, choice->entry->bytes,
                       choice->entry->size_bytes);
-    status = ucti_ep_create(ep->worker->ifaces[choice->iface_index].iface,
-                            &params, &lane->uct_ep);
+    status = ucti_ep_create(iface, &params, &lane->uct_ep);
     if (status != UCS_OK) {
         ucs_error("worker '%s' (%016lx), %s: %s", ep->peer->view.name,
                   (unsigned long)ep->peer->id, choice->entry->transport,
@@ -252,8 +266,16 @@ static void ep_abort_sends(struct ucp_ep *ep, ucs_status_t status)
     }
 }
 
+/* Nobody ended it; the network, or the peer, is not there any more. */
+static bool ep_is_lost(ucs_status_t status)
+{
+    return (status == UCS_ERR_ENDPOINT_TIMEOUT) ||
+           (status == UCS_ERR_UNREACHABLE);
+}
+
 /* The first to know says it: loudly when the user asked to be told of errors
- * and gave no handler. */
+ * and gave no handler, or when a program that takes errors for impossible may
+ * now wait for ever. */
 static void ep_report(struct ucp_ep *ep, ucs_status_t status)
 {
     char text[128];
@@ -263,7 +285,8 @@ static void ep_report(struct ucp_ep *ep, ucs_status_t status)
     }
     ucp_ep_describe(ep, text, sizeof(text));
     if (ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE) {
-        ucs_diag("%s: %s", text, ucs_status_string(status));
+        ucs_log(ep_is_lost(status) ? UCS_LOG_LEVEL_ERROR : UCS_LOG_LEVEL_DIAG,
+                "%s: %s", text, ucs_status_string(status));
     } else if (ep->options.err_cb == NULL) {
         ucs_error("%s: %s; no error handler was given to ucp_ep_create()", text,
                   ucs_status_string(status));

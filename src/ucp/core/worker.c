@@ -139,6 +139,18 @@ static void worker_add_to_poll(struct ucp_worker             *worker,
     }
 }
 
+/* An open interface of that transport; NULL: none. */
+static struct uct_iface *worker_neighbour(const struct ucp_worker    *worker,
+                                          const struct uct_transport *transport)
+{
+    for (unsigned i = worker->iface_count; i > 0; --i) {
+        if (worker->ifaces[i - 1].iface->transport == transport) {
+            return worker->ifaces[i - 1].iface;
+        }
+    }
+    return NULL;
+}
+
 static ucs_status_t worker_open_iface(struct ucp_worker *worker,
                                       struct uct_md     *md)
 {
@@ -152,6 +164,7 @@ static ucs_status_t worker_open_iface(struct ucp_worker *worker,
          .names  = &config->transports,
          .wakeup = (worker->context->options.features & UCP_FEATURE_WAKEUP) != 0,
          .failure_bound_ns = config->failure_bound_peer_ns,
+         .neighbour        = worker_neighbour(worker, md->transport),
     };
     uint8_t      address[UCT_ADDRESS_BYTES_MAX];
     ucs_status_t status = ucti_iface_open(md, &params, &wiface->iface);

@@ -14,7 +14,9 @@ struct ucs_config_list;
  * names            the list of UCX_TLS that chose the transport, lent for the
  *                  call: its aliases may mean parts of it; NULL: all of it
  * wakeup           event_fd() and arm() will be used
- * failure_bound_ns a dead peer is reported within this time; 0: 60 s */
+ * failure_bound_ns a dead peer is reported within this time; 0: 60 s
+ * neighbour        an open interface of the same transport and owner, or NULL:
+ *                  they may help one another when a network breaks */
 struct uct_iface_params {
     uct_source_end_fn             source_end;
     void                         *source_end_arg;
@@ -22,6 +24,7 @@ struct uct_iface_params {
     const struct ucs_config_list *names;
     bool                          wakeup;
     uint64_t                      failure_bound_ns;
+    struct uct_iface             *neighbour;
 };
 
 /* How an endpoint is created.
@@ -29,13 +32,16 @@ struct uct_iface_params {
  *          outside: decoded with bounds checks
  * pending  may be NULL when UCT_FLAG_PENDING is never passed
  * error    may be NULL
- * user     the caller's; uct_ep.user */
+ * user     the caller's; uct_ep.user
+ * spare    an endpoint of a neighbour to the same peer, or NULL: what one
+ *          cannot send, the other may */
 struct uct_ep_params {
     const uint8_t *address;
     size_t         address_bytes;
     uct_pending_fn pending;
     uct_error_fn   error;
     void          *user;
+    struct uct_ep *spare;
 };
 
 #endif

@@ -59,7 +59,10 @@ UCS_MUST_USE ucs_status_t udp_options_read(const void         *config,
  * notified     connections with something to tell
  * gate         0: nobody is inside
  * depth        calls of the application inside one another
+ * helper_depth the helper's
+ * ring         of the worker's interfaces: they carry one another's detours
  * is_direct    messages may be handed up now
+ * is_armed     the application has not called since it said that it sleeps
  * bulk_count   polls in which the data channel is expected to have something
  * skip_count   polls in which a channel was not asked */
 struct udp_iface {
@@ -79,12 +82,14 @@ struct udp_iface {
     uint32_t                id_next;
     unsigned                bulk_count, skip_count;
     atomic_uint             gate;
-    unsigned                depth;
+    unsigned                depth, helper_depth;
     _Atomic uint64_t        poll_count;
     uint64_t                poll_count_seen; /* the helper's */
-    bool                    is_direct;
-    struct udp_conn        *last; /* found by a packet */
+    bool                    is_direct, is_armed;
+    uint64_t                waits_since_ns; /* for a sleeper; the helper's */
+    struct udp_conn        *last;           /* found by a packet */
     struct ucs_list         stall_link;
+    struct ucs_list         ring;
 };
 
 /* conn  its own, not begun, until the first message */
@@ -112,9 +117,13 @@ static inline struct udp_ep *udp_ep_of(const struct uct_ep *ep)
 /* udp_gate.c: the application comes in, and goes. Calls nest. */
 void udp_enter(struct udp_iface *iface);
 void udp_leave(struct udp_iface *iface);
-/* The helper. @return false: the application is inside. */
+/* The helper. Calls nest. @return false: the application is inside. */
 bool udp_try_enter(struct udp_iface *iface);
 void udp_helper_leave(struct udp_iface *iface);
+/* Who is inside one interface goes into another one of its worker.
+ * @return false: the application is there, and the helper does not wait. */
+bool udp_enter_beside(const struct udp_iface *iface, struct udp_iface *other);
+void udp_leave_beside(const struct udp_iface *iface, struct udp_iface *other);
 
 /* udp_iface.c */
 ucs_status_t udp_iface_open(struct uct_md                 *md,
@@ -165,6 +174,9 @@ extern const struct udp_env_ops udp_iface_ops;
 unsigned                        udp_progress(struct uct_iface *iface);
 int                             udp_event_fd(struct uct_iface *iface);
 ucs_status_t                    udp_arm(struct uct_iface *iface);
+/* Let the descriptor fire when something is due; now, if the application has
+ * something to do. @return UCS_OK, UCS_ERR_BUSY: something waits. */
+ucs_status_t udp_iface_set_alarm(struct udp_iface *iface);
 /* Receive, acknowledge, send again; nothing is handed up. */
 unsigned udp_iface_serve(struct udp_iface *iface);
 

@@ -7,6 +7,7 @@
 #include "ucs/clock.h"
 #include "uct/udp/udp_bundle.h"
 #include "uct/udp/udp_conn_parts.h"
+#include "uct/udp/udp_detour.h"
 
 static void conn_timer(struct ucs_timer *timer, uint64_t now_ns);
 
@@ -173,6 +174,7 @@ void udp_conn_timed_out(struct udp_conn *conn, struct udp_segment *segment)
     if (segment->number == conn->send.first) {
         udp_rtt_timed_out(&conn->rtt);
         ++conn->timeout_count;
+        udp_detour_timed_out(conn);
         conn->cc.ops->timed_out(&conn->cc, env->now_ns);
     }
     if ((conn->timeout_count > 3) &&
@@ -207,11 +209,14 @@ static void conn_answer_ping(struct udp_conn *conn, const struct udp_head *head,
                              size_t length)
 {
     uint8_t           bytes[UDP_HEAD_BYTES + 8];
-    struct udp_answer answer = {.operation = head->number,
-                                .status    = (int32_t)length};
+    struct udp_answer answer   = {.operation = head->number,
+                                  .status    = (int32_t)length};
+    bool              is_taken = conn->detour.is_taken;
 
     udp_wire_put_pong(bytes + UDP_HEAD_BYTES, &answer);
+    conn->detour.is_taken = (conn->env->came_by != NULL); /* as it came */
     (void)udp_conn_send_control(conn, bytes, UDP_KIND_PONG, 8, 8);
+    conn->detour.is_taken = is_taken;
 }
 
 /* The peer says that it is over. */
@@ -299,6 +304,9 @@ void udp_conn_take(struct udp_conn *conn, const struct udp_head *head,
         return;
     }
     conn_heard(conn);
+    if (ucs_unlikely(udp_detour_is_of_interest(conn))) {
+        udp_detour_heard(conn, head->kind);
+    }
     if (conn_may_defer(conn, head)) {
         conn->env->deferred      = conn;
         conn->env->deferred_head = *head;
@@ -369,6 +377,7 @@ static void conn_timer(struct ucs_timer *timer, uint64_t now_ns)
     (void)now_ns;
     udp_connect_step(conn);
     if (conn->state == UDP_CONN_OPEN) {
+        udp_detour_step(conn);
         conn_probe(conn);
         conn_search_path(conn);
         if (conn->pace_ns <= conn->env->now_ns) {
@@ -385,6 +394,7 @@ void udp_conn_rearm(struct udp_conn *conn)
     if (conn->state == UDP_CONN_OPEN) {
         deadline_ns = ucs_min(deadline_ns, conn->probe_ns);
         deadline_ns = ucs_min(deadline_ns, udp_mtu_deadline_ns(&conn->mtu));
+        deadline_ns = ucs_min(deadline_ns, udp_detour_deadline_ns(conn));
         if (conn->pace_ns > conn->env->now_ns) {
             deadline_ns = ucs_min(deadline_ns, conn->pace_ns);
         }

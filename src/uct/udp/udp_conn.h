@@ -22,6 +22,7 @@
 #ifndef UCT_UDP_CONN_H_
 #define UCT_UDP_CONN_H_
 
+#include "uct/udp/udp_detour.h"
 #include "uct/udp/udp_env.h"
 #include "uct/udp/udp_loss.h"
 #include "uct/udp/udp_mtu.h"
@@ -105,6 +106,7 @@ struct udp_conn {
     bool                  is_probed, is_over, has_first;
     ucs_status_t          status; /* why it failed, or how the source ended */
     struct ucs_sockaddr   address[UDP_CHANNEL_COUNT];
+    struct udp_detour     detour;
     struct udp_seal       seal, handshake;
     struct udp_crypt     *crypt;
     uint64_t              nonce, client_nonce, cookie, peer_incarnation;

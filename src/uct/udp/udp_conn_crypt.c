@@ -153,7 +153,7 @@ size_t udp_conn_transmit_sealed(struct udp_conn *conn, struct udp_out *out)
         }
         batch.segment_bytes = part_bytes + UDP_CRYPT_TRAILER_BYTES;
         batch.sent_bytes    = 0;
-        sent                = conn->env->ops->transmit(conn->env, &batch);
+        sent                = udp_conn_emit(conn, &batch);
         if (sent < sealed.iov_len) {
             return total - before + sent / batch.segment_bytes * part_bytes;
         }

@@ -28,6 +28,30 @@ size_t udp_conn_transmit(struct udp_conn *conn, enum udp_channel channel,
                          const struct iovec *iov, unsigned iov_count,
                          size_t segment_bytes);
 
+/* Packets as they are, by the way that the connection takes now. */
+UCS_INLINE size_t udp_conn_emit(const struct udp_conn *conn,
+                                struct udp_out        *out)
+{
+    if (ucs_unlikely(conn->detour.is_taken)) {
+        out->to      = &conn->detour.address;
+        out->channel = UDP_PRIORITY;
+        return conn->env->ops->detour(conn->env, conn->detour.by, out);
+    }
+    return conn->env->ops->transmit(conn->env, out);
+}
+
+/* Does a packet that came concern a detour? */
+UCS_INLINE bool udp_detour_is_of_interest(const struct udp_conn *conn)
+{
+    return conn->detour.is_taken || (conn->env->came_by != NULL);
+}
+
+/* When to call udp_detour_step(); UINT64_MAX: never. */
+UCS_INLINE uint64_t udp_detour_deadline_ns(const struct udp_conn *conn)
+{
+    return conn->detour.is_taken ? conn->detour.look_ns : UINT64_MAX;
+}
+
 /* udp_conn_crypt.c. Draw the keys, if this end encrypts; once. `ciphers` are
  * what the peer offers, or took.
  * @return UCS_OK; UCS_ERR_UNSUPPORTED: not what we can; no memory. */

@@ -175,7 +175,8 @@ static void send_take_out(struct udp_conn *conn, struct ucs_list *acked,
         }
         send_arrived(conn, segment);
     }
-    lost_bytes = udp_send_find_lost(&conn->send);
+    lost_bytes =
+        udp_send_find_lost(&conn->send, udp_rtt_patience_ns(&conn->rtt));
     if (lost_bytes > 0) {
         conn->cc.ops->lost(&conn->cc, lost_bytes, conn->env->now_ns);
     }

@@ -135,7 +135,7 @@ size_t udp_conn_transmit(struct udp_conn *conn, enum udp_channel channel,
         (udp_wire_kind((const uint8_t *)iov->iov_base) < UDP_KIND_HELLO)) {
         return udp_conn_transmit_sealed(conn, &out);
     }
-    return conn->env->ops->transmit(conn->env, &out);
+    return udp_conn_emit(conn, &out);
 }
 
 /* The first ring is short, the second is for the whole window. */

@@ -17,6 +17,8 @@
  * ourselves does not count, because we did not ask either. */
 #include "uct/udp/udp_connect.h"
 
+#include "uct/udp/udp_detour.h"
+
 #include "ucs/bytes.h"
 #include "ucs/clock.h"
 #include "uct/udp/udp_conn_parts.h"
@@ -25,6 +27,7 @@ enum {
     CONNECT_RETRY_FIRST_NS = 5 * 1000 * 1000,
     CONNECT_RETRY_MAX_NS   = 100 * 1000 * 1000,
     CONNECT_RETRY_SHIFT    = 7,
+    CONNECT_DETOUR_NS      = 200 * 1000 * 1000, /* guess: then by both ways */
     CONNECT_BLOCKED_NS     = 1000 * 1000,
     CONNECT_PING_COUNT_MIN = 3,
     CONNECT_PING_PARTS     = 6,  /* of the bound */
@@ -125,6 +128,9 @@ void udp_connect_packet(struct udp_conn *conn, const struct udp_head *head,
         return;
     }
     udp_wire_get_hello(bytes + UDP_HEAD_BYTES, &hello);
+    if ((conn->state == UDP_CONN_HELLO) || (conn->state == UDP_CONN_CONNECT)) {
+        udp_detour_follow(conn);
+    }
     if ((head->kind == UDP_KIND_COOKIE) &&
         ((conn->state == UDP_CONN_HELLO) ||
          ((conn->state == UDP_CONN_CONNECT) &&
@@ -169,6 +175,7 @@ void udp_connect_send_cookie(struct udp_conn               *stranger,
                              const struct ucs_sockaddr     *from,
                              const struct udp_hello        *hello)
 {
+    udp_detour_follow(stranger);
     stranger->handshake             = self->secret;
     stranger->address[UDP_PRIORITY] = *from;
     stranger->peer_id               = hello->id;
@@ -211,6 +218,9 @@ ucs_status_t udp_connect_accept(struct udp_conn               *conn,
 
 void udp_connect_send_accept(struct udp_conn *conn, uint16_t data_port)
 {
+    if (conn->env->came_by != NULL) {
+        udp_detour_follow(conn);
+    }
     conn->data_port = data_port;
     conn->cookie    = conn->client_nonce;
     (void)connect_send(conn, UDP_KIND_ACCEPT); /* it asks again */
@@ -249,12 +259,24 @@ static uint64_t connect_ping_ns(const struct udp_conn *conn)
                : ucs_min(ping_ns, conn->heard_ns + conn->env->bound_ns);
 }
 
+/* Say that it is over. */
+static void connect_reset(struct udp_conn *conn, ucs_status_t status)
+{
+    uint8_t           bytes[UDP_HEAD_BYTES + 8];
+    struct udp_answer answer = {.operation = conn->send.next, .status = status};
+    size_t length = udp_wire_put_pong(bytes + UDP_HEAD_BYTES, &answer);
+
+    (void)udp_conn_send_control(conn, bytes, UDP_KIND_RESET, length, length);
+}
+
 static void connect_keep_alive(struct udp_conn *conn)
 {
     uint64_t now_ns = conn->env->now_ns;
 
     if ((now_ns - conn->heard_ns >= conn->env->bound_ns) &&
         (conn->pinged_count >= CONNECT_PING_COUNT_MIN)) {
+        /* It may hear us, and think that all is well. */
+        connect_reset(conn, UCS_ERR_ENDPOINT_TIMEOUT);
         udp_conn_fail(conn, UCS_ERR_ENDPOINT_TIMEOUT);
         return;
     }
@@ -262,6 +284,9 @@ static void connect_keep_alive(struct udp_conn *conn)
         conn->retry_count = 0;
     }
     if (now_ns >= connect_ping_ns(conn)) {
+        if (conn->pinged_count > 0) {
+            udp_detour_silent(conn);
+        }
         ++conn->pinged_count;
         ++conn->retry_count;
         udp_conn_send_ping(conn, 0);
@@ -292,6 +317,9 @@ void udp_connect_step(struct udp_conn *conn)
         } else if (now_ns >= conn->retry_ns) {
             if (conn->retry_count > CONNECT_RETRY_SHIFT) {
                 conn->state = UDP_CONN_HELLO; /* the cookie may be old */
+            }
+            if (now_ns - conn->begun_ns >= CONNECT_DETOUR_NS) {
+                udp_detour_try(conn);
             }
             connect_ask(conn);
         }
@@ -361,12 +389,7 @@ void udp_connect_closed(struct udp_conn *conn)
 
 void udp_connect_leave(struct udp_conn *conn)
 {
-    uint8_t           bytes[UDP_HEAD_BYTES + 8];
-    struct udp_answer answer = {.operation = conn->send.next, .status = UCS_OK};
-    size_t length = udp_wire_put_pong(bytes + UDP_HEAD_BYTES, &answer);
-
     if (conn->state == UDP_CONN_OPEN) {
-        (void)udp_conn_send_control(conn, bytes, UDP_KIND_RESET, length,
-                                    length);
+        connect_reset(conn, UCS_OK);
     }
 }

@@ -25,6 +25,7 @@ static const struct ucs_counter_desc env_counters[UDP_COUNT_COUNT] = {
     [UDP_COUNT_PROBES]     = {"probes", "last segments sent again early"},
     [UDP_COUNT_DUPLICATES] = {"duplicates", "segments that came twice"},
     [UDP_COUNT_EARLY]      = {"early", "segments that came before others"},
+    [UDP_COUNT_DETOURS]    = {"detours", "turns to or from another way"},
     [UDP_COUNT_NO_ROOM]    = {"no_room", "segments dropped: nobody takes them"},
     [UDP_COUNT_BAD_PACKET] = {"bad_packet", "packets that make no sense"},
     [UDP_COUNT_BAD_TAG]    = {"bad_tag", "packets by who lacks the secret"},

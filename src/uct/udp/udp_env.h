@@ -45,6 +45,7 @@ enum udp_counter {
     UDP_COUNT_PROBES,
     UDP_COUNT_DUPLICATES,
     UDP_COUNT_EARLY,
+    UDP_COUNT_DETOURS,
     UDP_COUNT_NO_ROOM,
     UDP_COUNT_BAD_PACKET,
     UDP_COUNT_BAD_TAG,
@@ -80,6 +81,10 @@ struct udp_reassembly {
 struct udp_env_ops {
     /* Send packets, now. @return bytes that went, from the first on. */
     size_t (*transmit)(struct udp_env *env, struct udp_out *out);
+    /* The same by the sockets of `by`, priority channel. NULL: no connection
+     * has a detour. */
+    size_t (*detour)(struct udp_env *env, struct udp_env *by,
+                     struct udp_out *out);
     /* May a message of that length be handed up or kept? */
     bool (*has_room)(struct udp_env *env);
     /* A message, in its turn. `held` is given; NULL: data is borrowed for the
@@ -97,6 +102,8 @@ struct udp_env_ops {
 };
 
 /* now_ns          of this step; set by the owner before each call
+ * came_by         whose sockets the packet came by that is being looked at;
+ *                 NULL: our own. came_from: from where, then
  * small, large    struct udp_segment with room for UDP_SMALL_BYTES, or for
  *                 UDP_LARGE_BYTES; held_* likewise, or for any packet
  * rings, short_*  void *[UDP_WINDOW_COUNT], [UDP_RING_COUNT], all NULL, for
@@ -116,30 +123,32 @@ struct udp_env_ops {
  *                 them; 0: they are not
  * scratch         [UDP_IO_OUT_BYTES_MAX] where they are, if so */
 struct udp_env {
-    const struct udp_env_ops *ops;
-    uint64_t                  now_ns;
-    uint64_t                  bound_ns;
-    uint64_t                  incarnation;
-    struct ucs_mpool          small, large, fragments, rings, short_rings;
-    struct ucs_mpool          held_small, held_large, held_huge, reassemblies;
-    struct ucs_mpool          crypts;
-    struct ucs_hotel          hotel;
-    struct ucs_timer_queue    timers;
-    struct ucs_list           busy, owing, bundles;
-    unsigned                  bundle_count;
-    struct udp_conn          *deferred;
-    struct udp_head           deferred_head;
-    uint64_t                  deferred_ns;
-    bool                      may_defer;
-    uint32_t                  turn;
-    struct ucs_counter        counters[UDP_COUNT_COUNT];
-    uint32_t                  reassembly_count;
-    uint32_t                  largest_bytes;
-    uint32_t                  buffer_bytes;
-    uint8_t                  *scratch;
-    uint16_t                  ciphers;
-    uint16_t                  window;
-    bool                      is_blocked; /* a socket is full */
+    const struct udp_env_ops  *ops;
+    uint64_t                   now_ns;
+    struct udp_env            *came_by;
+    const struct ucs_sockaddr *came_from;
+    uint64_t                   bound_ns;
+    uint64_t                   incarnation;
+    struct ucs_mpool           small, large, fragments, rings, short_rings;
+    struct ucs_mpool           held_small, held_large, held_huge, reassemblies;
+    struct ucs_mpool           crypts;
+    struct ucs_hotel           hotel;
+    struct ucs_timer_queue     timers;
+    struct ucs_list            busy, owing, bundles;
+    unsigned                   bundle_count;
+    struct udp_conn           *deferred;
+    struct udp_head            deferred_head;
+    uint64_t                   deferred_ns;
+    bool                       may_defer;
+    uint32_t                   turn;
+    struct ucs_counter         counters[UDP_COUNT_COUNT];
+    uint32_t                   reassembly_count;
+    uint32_t                   largest_bytes;
+    uint32_t                   buffer_bytes;
+    uint8_t                   *scratch;
+    uint16_t                   ciphers;
+    uint16_t                   window;
+    bool                       is_blocked; /* a socket is full */
     bool is_too_long; /* a packet was longer than a device carries */
     enum udp_cc_kind congestion;
     uint64_t         congestion_bytes;

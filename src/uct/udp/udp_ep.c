@@ -9,6 +9,7 @@
 #include "uct/base/iov.h"
 #include "uct/base/pending.h"
 #include "uct/udp/udp.h"
+#include "uct/udp/udp_detour.h"
 
 static struct udp_iface *ep_iface(const struct udp_ep *ep)
 {
@@ -27,6 +28,21 @@ static struct udp_conn *ep_conn_new(struct udp_iface         *iface,
         conn->peer_incarnation      = address->incarnation;
     }
     return conn;
+}
+
+/* Each is the other's detour. */
+static void ep_pair(const struct udp_ep *ep, const struct uct_ep *spare)
+{
+    struct udp_conn  *conn = ep->conn, *other = udp_ep_of(spare)->conn;
+    struct udp_iface *iface       = ep_iface(ep);
+    struct udp_iface *other_iface = ep_iface(udp_ep_of(spare));
+
+    udp_enter(iface);
+    udp_enter(other_iface);
+    udp_detour_learn(conn, other->env, &other->address[UDP_PRIORITY]);
+    udp_detour_learn(other, conn->env, &conn->address[UDP_PRIORITY]);
+    udp_leave(other_iface);
+    udp_leave(iface);
 }
 
 ucs_status_t udp_ep_create(struct uct_iface           *base,
@@ -63,6 +79,10 @@ ucs_status_t udp_ep_create(struct uct_iface           *base,
     }
     uct_inflight_init(&ep->inflight);
     ucti_ep_init(&ep->base, base, params);
+    if ((params->spare != NULL) && (params->spare->iface != base) &&
+        (params->spare->iface->transport == base->transport)) {
+        ep_pair(ep, params->spare);
+    }
     *ep_p = &ep->base;
     return UCS_OK;
 }
@@ -134,6 +154,7 @@ static void ep_connect(struct udp_ep *ep)
         udp_peers_ask(iface, own);
         return;
     }
+    udp_detour_inherit(conn, own);
     ep->conn   = conn;
     conn->user = ep;
     own->user  = NULL;

@@ -43,12 +43,38 @@ void udp_leave(struct udp_iface *iface)
     }
 }
 
+/* Only the helper writes helper_depth, and only inside: who is inside may
+ * read it, and the helper itself. There is one helper. */
 bool udp_try_enter(struct udp_iface *iface)
 {
-    return gate_take(iface);
+    if ((iface->helper_depth == 0) && !gate_take(iface)) {
+        return false;
+    }
+    ++iface->helper_depth;
+    return true;
 }
 
 void udp_helper_leave(struct udp_iface *iface)
 {
-    gate_give(iface);
+    if (--iface->helper_depth == 0) {
+        gate_give(iface);
+    }
+}
+
+bool udp_enter_beside(const struct udp_iface *iface, struct udp_iface *other)
+{
+    if (iface->helper_depth > 0) {
+        return udp_try_enter(other);
+    }
+    udp_enter(other);
+    return true;
+}
+
+void udp_leave_beside(const struct udp_iface *iface, struct udp_iface *other)
+{
+    if (iface->helper_depth > 0) {
+        udp_helper_leave(other);
+    } else {
+        udp_leave(other);
+    }
 }

@@ -12,6 +12,7 @@
 #include "uct/base/md.h"
 #include "uct/udp/udp.h"
 #include "uct/udp/udp_crypt.h"
+#include "uct/udp/udp_detour.h"
 #include "uct/udp/udp_route.h"
 
 enum {
@@ -132,6 +133,63 @@ static void iface_init(struct udp_iface *iface)
     atomic_init(&iface->poll_count, 0);
 }
 
+/* All gates of a ring: it changes only when nobody else looks at it. */
+static void iface_enter_ring(struct udp_iface *iface)
+{
+    struct udp_iface *other;
+
+    udp_enter(iface);
+    ucs_list_for_each (other, &iface->ring, ring) {
+        udp_enter(other);
+    }
+}
+
+static void iface_leave_ring(struct udp_iface *iface)
+{
+    struct udp_iface *other;
+
+    ucs_list_for_each (other, &iface->ring, ring) {
+        udp_leave(other);
+    }
+    udp_leave(iface);
+}
+
+static void iface_join_ring(struct udp_iface       *iface,
+                            const struct uct_iface *neighbour)
+{
+    struct udp_iface *other;
+
+    ucs_list_init(&iface->ring);
+    if ((neighbour != NULL) &&
+        (neighbour->transport == iface->base.transport)) {
+        other = udp_iface_of(neighbour);
+        iface_enter_ring(other);
+        ucs_list_add_tail(&other->ring, &iface->ring);
+        udp_enter(iface); /* now it is one of them */
+        iface_leave_ring(other);
+    }
+}
+
+/* Nobody's detour leads here any more. */
+static void iface_quit_ring(struct udp_iface *iface)
+{
+    struct udp_iface *other;
+    struct udp_conn  *conn;
+
+    iface_enter_ring(iface);
+    ucs_list_for_each (other, &iface->ring, ring) {
+        ucs_list_for_each (conn, &other->all, link) {
+            udp_detour_forget(conn, &iface->env);
+        }
+    }
+    if (!ucs_list_is_empty(&iface->ring)) {
+        other = ucs_list_first(&iface->ring, struct udp_iface, ring);
+        ucs_list_remove(&iface->ring);
+        iface_leave_ring(other);
+    }
+    udp_leave(iface);
+}
+
 ucs_status_t udp_iface_open(struct uct_md                 *md,
                             const struct uct_iface_params *params,
                             struct uct_iface             **iface_p)
@@ -173,6 +231,7 @@ ucs_status_t udp_iface_open(struct uct_md                 *md,
     iface_init(iface);
     ucsi_counters_add(&iface->counters, &udp_counter_table, md->device.name,
                       iface->env.counters);
+    iface_join_ring(iface, params->neighbour);
     if (iface->options.helper) {
         udp_stall_watch(iface);
     }
@@ -197,14 +256,30 @@ static bool iface_owes(const struct udp_iface *iface)
     return false;
 }
 
-/* Everything accepted arrives, or its receiver is dead. */
+static bool iface_ring_owes(const struct udp_iface *iface)
+{
+    const struct udp_iface *other;
+    bool                    owes = iface_owes(iface);
+
+    ucs_list_for_each (other, &iface->ring, ring) {
+        owes |= iface_owes(other);
+    }
+    return owes;
+}
+
+/* Everything accepted arrives, or its receiver is dead. Neighbours too, while
+ * they can take our detours and we theirs. */
 static void iface_linger(struct udp_iface *iface)
 {
-    uint64_t before_ns = 0;
-    unsigned still     = 0;
+    uint64_t          before_ns = 0;
+    unsigned          still     = 0;
+    struct udp_iface *other;
 
-    while (iface_owes(iface) && (still < IFACE_STILL_COUNT)) {
+    while (iface_ring_owes(iface) && (still < IFACE_STILL_COUNT)) {
         (void)udp_iface_serve(iface);
+        ucs_list_for_each (other, &iface->ring, ring) {
+            (void)udp_iface_serve(other);
+        }
         still     = (iface->env.now_ns == before_ns) ? still + 1 : 0;
         before_ns = iface->env.now_ns;
         ucs_cpu_relax();
@@ -229,8 +304,10 @@ void udp_iface_close(struct uct_iface *base)
     if (iface->options.helper) {
         udp_stall_forget(iface);
     }
-    udp_enter(iface);
+    iface_enter_ring(iface);
     iface_linger(iface);
+    iface_leave_ring(iface);
+    udp_enter(iface);
     iface_drop_inbox(iface);
     while (!ucs_list_is_empty(&iface->all)) {
         conn               = ucs_list_first(&iface->all, struct udp_conn, link);
@@ -238,6 +315,8 @@ void udp_iface_close(struct uct_iface *base)
         udp_connect_leave(conn);
         udp_peers_free(iface, conn);
     }
+    udp_leave(iface);
+    iface_quit_ring(iface);
     ucsi_counters_remove(&iface->counters);
     udp_env_cleanup(&iface->env);
     udp_io_close(iface->io);

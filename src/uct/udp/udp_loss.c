@@ -2,7 +2,11 @@
 /* uct/udp/udp_loss.c - round trips and time-outs. */
 #include "uct/udp/udp_loss.h"
 
-enum { LOSS_GRAIN_NS = 50 * 1000 };
+enum {
+    LOSS_GRAIN_NS = 50 * 1000,
+    /* One channel may be looked at so much later than the other. */
+    LOSS_CHANNELS_NS = 100 * 1000,
+};
 
 void udp_rtt_init(struct udp_rtt *rtt)
 {
@@ -41,6 +45,13 @@ uint64_t udp_rtt_timeout_ns(const struct udp_rtt *rtt)
     timeout_ns = ucs_max(timeout_ns, UDP_RTO_MIN_NS);
     timeout_ns = ucs_min(timeout_ns, UDP_RTO_MAX_NS);
     return ucs_min(timeout_ns << udp_loss_shift(rtt->backoff), UDP_RTO_MAX_NS);
+}
+
+uint64_t udp_rtt_patience_ns(const struct udp_rtt *rtt)
+{
+    uint64_t longest_ns = ucs_max(rtt->smoothed_ns, rtt->latest_ns);
+
+    return longest_ns + longest_ns / 4 + LOSS_CHANNELS_NS;
 }
 
 uint64_t udp_rtt_probe_ns(const struct udp_rtt *rtt)

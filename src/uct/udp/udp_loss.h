@@ -43,6 +43,9 @@ void udp_rtt_sample(struct udp_rtt *rtt, uint64_t sample_ns, uint64_t delay_ns);
 /* How long to wait before a segment counts as lost. */
 uint64_t udp_rtt_timeout_ns(const struct udp_rtt *rtt);
 
+/* A segment that was sent so long before one that arrived is lost. */
+uint64_t udp_rtt_patience_ns(const struct udp_rtt *rtt);
+
 /* How long to wait for anything before the last segment is sent again. */
 uint64_t udp_rtt_probe_ns(const struct udp_rtt *rtt);
 

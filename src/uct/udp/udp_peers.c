@@ -12,6 +12,7 @@
 #include "ucs/log.h"
 #include "ucs/random.h"
 #include "uct/udp/udp.h"
+#include "uct/udp/udp_detour.h"
 
 #define PEERS_DEAF_NS ((uint64_t)20 * UCS_NS_PER_MS)
 
@@ -140,6 +141,7 @@ static void peers_move(struct udp_iface *iface, struct udp_conn *mine,
 
     ucs_assert(ucs_queue_is_empty(&mine->fragments) &&
                ucs_list_is_empty(&mine->operations));
+    udp_detour_inherit(conn, mine);
     ep->conn      = conn;
     conn->user    = ep;
     mine->user    = NULL;
@@ -210,8 +212,9 @@ static void peers_refuse(struct udp_iface          *iface,
                      (iface->env.ciphers != 0) ? "does" : "does not");
 }
 
-/* HELLO, CONNECT: from somebody without a connection. */
-static void peers_stranger(struct udp_iface          *iface,
+/* HELLO, CONNECT: from somebody without a connection.
+ * @return false: it does not know this interface's secret. */
+static bool peers_stranger(struct udp_iface          *iface,
                            const struct ucs_sockaddr *from,
                            const struct udp_head *head, const uint8_t *bytes,
                            size_t length)
@@ -222,13 +225,12 @@ static void peers_stranger(struct udp_iface          *iface,
     if (!udp_seal_check(&iface->self.secret, bytes,
                         UDP_HEAD_BYTES + udp_wire_extension_bytes(head->kind),
                         length)) {
-        udp_count(&iface->env, UDP_COUNT_BAD_TAG);
-        return;
+        return false;
     }
     udp_wire_get_hello(bytes + UDP_HEAD_BYTES, &hello);
     if (!udp_connect_agrees(&iface->env, &hello)) {
         peers_refuse(iface, from, &hello);
-        return;
+        return true;
     }
     if ((head->kind == UDP_KIND_HELLO) ||
         !udp_connect_is_ours(&iface->self, from, &hello, iface->env.now_ns)) {
@@ -238,29 +240,71 @@ static void peers_stranger(struct udp_iface          *iface,
     } else {
         peers_accept(iface, from, &hello);
     }
+    return true;
+}
+
+static bool peers_is_stranger(const struct udp_head *head)
+{
+    return (head->kind == UDP_KIND_HELLO) || (head->kind == UDP_KIND_CONNECT);
+}
+
+/* @return false: it is not for this interface. */
+static bool peers_take(struct udp_iface *iface, const struct ucs_sockaddr *from,
+                       const struct udp_head *head, uint8_t *bytes,
+                       size_t length)
+{
+    struct udp_conn *conn = iface->last;
+
+    if (ucs_unlikely(peers_is_stranger(head))) {
+        return peers_stranger(iface, from, head, bytes, length);
+    }
+    if ((conn == NULL) || (conn->id != head->to)) {
+        conn        = (struct udp_conn *)ucsi_hash_get(&iface->conns, head->to);
+        iface->last = conn;
+    }
+    if (ucs_unlikely(conn == NULL)) {
+        return false;
+    }
+    udp_conn_packet(conn, head, bytes, length);
+    return true;
+}
+
+/* Not for us: for a neighbour, on a detour? @return false: no. */
+static bool peers_detoured(struct udp_iface          *iface,
+                           const struct ucs_sockaddr *from,
+                           const struct udp_head *head, uint8_t *bytes,
+                           size_t length)
+{
+    bool              is_taken = false;
+    struct udp_iface *other;
+
+    ucs_list_for_each (other, &iface->ring, ring) {
+        if (is_taken || !udp_enter_beside(iface, other)) {
+            continue;
+        }
+        other->env.now_ns    = ucs_max(other->env.now_ns, iface->env.now_ns);
+        other->env.came_by   = &iface->env;
+        other->env.came_from = from;
+        is_taken             = peers_take(other, from, head, bytes, length);
+        other->env.came_by   = NULL;
+        udp_leave_beside(iface, other);
+    }
+    return is_taken;
 }
 
 void udp_peers_packet(struct udp_iface *iface, const struct ucs_sockaddr *from,
                       uint8_t *bytes, size_t length)
 {
-    struct udp_conn *conn = iface->last;
-    struct udp_head  head;
+    struct udp_head head;
 
     if (ucs_unlikely(!udp_wire_get_head(bytes, length, &head))) {
         udp_count(&iface->env, UDP_COUNT_BAD_PACKET);
         return;
     }
-    if ((head.kind == UDP_KIND_HELLO) || (head.kind == UDP_KIND_CONNECT)) {
-        peers_stranger(iface, from, &head, bytes, length);
-        return;
+    if (ucs_unlikely(!peers_take(iface, from, &head, bytes, length)) &&
+        !peers_detoured(iface, from, &head, bytes, length)) {
+        udp_count(&iface->env, peers_is_stranger(&head)
+                                   ? UDP_COUNT_BAD_TAG
+                                   : UDP_COUNT_BAD_CONNECTION);
     }
-    if ((conn == NULL) || (conn->id != head.to)) {
-        conn        = (struct udp_conn *)ucsi_hash_get(&iface->conns, head.to);
-        iface->last = conn;
-    }
-    if (conn == NULL) {
-        udp_count(&iface->env, UDP_COUNT_BAD_CONNECTION);
-        return;
-    }
-    udp_conn_packet(conn, &head, bytes, length);
 }

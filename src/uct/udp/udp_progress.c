@@ -18,20 +18,20 @@
 
 enum {
     PROGRESS_SKIP_COUNT = 16,  /* polls in which one socket is asked */
-    PROGRESS_SKIP_BULK  = 4,   /* the same while bulk comes */
+    PROGRESS_SKIP_BULK  = 4,   /* the same while bulk comes; and packets */
     PROGRESS_BULK_COUNT = 256, /* polls after the last packet of bulk */
 };
 
 /* ---------------------------------------------------------- ops of env */
 
-static size_t progress_transmit(struct udp_env *env, struct udp_out *out)
+static size_t progress_send(struct udp_env *env, struct udp_io *io,
+                            struct udp_out *out)
 {
-    struct udp_iface *iface = udp_iface_of_env(env);
-    size_t            bytes = 0;
-    ucs_status_t      status;
-    unsigned          index;
+    size_t       bytes = 0;
+    ucs_status_t status;
+    unsigned     index;
 
-    if (ucs_likely(udp_io_send(iface->io, out, 1, &status) == 1)) {
+    if (ucs_likely(udp_io_send(io, out, 1, &status) == 1)) {
         return out->sent_bytes;
     }
     if (status == UCS_ERR_WOULD_BLOCK) {
@@ -43,6 +43,27 @@ static size_t progress_transmit(struct udp_env *env, struct udp_out *out)
         bytes += out->iov[index].iov_len;
     }
     return bytes; /* lost on the way: time-outs see to it */
+}
+
+static size_t progress_transmit(struct udp_env *env, struct udp_out *out)
+{
+    return progress_send(env, udp_iface_of_env(env)->io, out);
+}
+
+static size_t progress_detour(struct udp_env *env, struct udp_env *by,
+                              struct udp_out *out)
+{
+    struct udp_iface *iface = udp_iface_of_env(env);
+    struct udp_iface *other = udp_iface_of_env(by);
+    size_t            bytes = 0;
+
+    if (udp_enter_beside(iface, other)) {
+        bytes = progress_send(env, other->io, out);
+        udp_leave_beside(iface, other);
+    } else {
+        env->is_blocked = true; /* another time */
+    }
+    return bytes;
 }
 
 static bool progress_has_room(struct udp_env *env)
@@ -137,6 +158,7 @@ static void progress_region_leave(struct udp_env *env)
 
 const struct udp_env_ops udp_iface_ops = {
     .transmit     = progress_transmit,
+    .detour       = progress_detour,
     .has_room     = progress_has_room,
     .message      = progress_message,
     .notify       = progress_notify,
@@ -193,7 +215,9 @@ static unsigned progress_sockets(struct udp_iface *iface)
     if (is_due || !ucs_list_is_empty(&iface->all)) {
         count = progress_channel(iface, first);
     }
-    if (is_due || (is_bulk && (count == 0))) {
+    /* Who has taken much has time for the other one. */
+    if (is_due ||
+        (is_bulk && ((count == 0) || (count >= PROGRESS_SKIP_BULK)))) {
         iface->skip_count = 0;
         count += progress_channel(iface, is_bulk ? UDP_PRIORITY : UDP_DATA);
     }
@@ -332,6 +356,7 @@ unsigned udp_progress(struct uct_iface *base)
         memory_order_relaxed);
     iface->env.now_ns = ucsi_clock_ns();
     iface->is_direct  = true;
+    iface->is_armed   = false;
     if (!ucs_list_is_empty(&iface->env.bundles)) {
         udp_env_send_bundles(&iface->env);
     }
@@ -384,6 +409,15 @@ static bool progress_has_work(struct udp_iface *iface)
     return udp_env_deadline_ns(&iface->env) <= iface->env.now_ns;
 }
 
+ucs_status_t udp_iface_set_alarm(struct udp_iface *iface)
+{
+    uint64_t deadline_ns = progress_has_work(iface)
+                               ? iface->env.now_ns
+                               : udp_env_deadline_ns(&iface->env);
+
+    return udp_io_arm(iface->io, deadline_ns, iface->env.is_blocked);
+}
+
 ucs_status_t udp_arm(struct uct_iface *base)
 {
     struct udp_iface *iface = udp_iface_of(base);
@@ -396,10 +430,10 @@ ucs_status_t udp_arm(struct uct_iface *base)
     udp_env_send_bundles(&iface->env);
     /* Who sleeps owes nobody anything. */
     (void)udp_env_settle(&iface->env);
-    status = progress_has_work(iface)
-                 ? UCS_ERR_BUSY
-                 : udp_io_arm(iface->io, udp_env_deadline_ns(&iface->env),
-                              iface->env.is_blocked);
+    status =
+        progress_has_work(iface) ? UCS_ERR_BUSY : udp_iface_set_alarm(iface);
+    iface->is_armed       = (status == UCS_OK);
+    iface->waits_since_ns = iface->env.now_ns;
     udp_leave(iface);
     return status;
 }

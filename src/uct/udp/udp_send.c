@@ -95,7 +95,8 @@ void udp_send_reached(struct udp_send *send, const struct udp_segment *segment)
 {
     uint32_t *reached = &send->reached[segment->channel];
 
-    *reached = udp_seq_max(*reached, segment->order + 1);
+    *reached         = udp_seq_max(*reached, segment->order + 1);
+    send->reached_ns = ucs_max(send->reached_ns, segment->sent_ns);
 }
 
 unsigned udp_send_ack(struct udp_send *send, uint32_t from, uint32_t to,
@@ -139,7 +140,7 @@ void udp_send_lose(struct udp_send *send, struct udp_segment *segment)
     ucs_list_add_tail(&send->lost, &segment->link);
 }
 
-size_t udp_send_find_lost(struct udp_send *send)
+size_t udp_send_find_lost(struct udp_send *send, uint64_t patience_ns)
 {
     struct udp_segment *segment, *next;
     size_t              bytes = 0;
@@ -147,8 +148,9 @@ size_t udp_send_find_lost(struct udp_send *send)
 
     for (channel = 0; channel < UDP_CHANNEL_COUNT; ++channel) {
         ucs_list_for_each_safe (segment, next, &send->sent[channel], link) {
-            if (udp_seq_distance(send->reached[channel], segment->order) <=
-                UDP_LOSS_ORDER_COUNT) {
+            if ((udp_seq_distance(send->reached[channel], segment->order) <=
+                 UDP_LOSS_ORDER_COUNT) &&
+                (segment->sent_ns + patience_ns >= send->reached_ns)) {
                 break;
             }
             bytes += udp_segment_bytes(segment);

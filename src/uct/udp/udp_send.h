@@ -50,6 +50,7 @@ struct udp_segment {
 /* limit       the peer takes numbers before it
  * order       of the next sending
  * reached     the latest order that arrived, plus one
+ * reached_ns  when the latest of all that arrived was sent
  * flight_*    sent, not acknowledged, not given up
  * delivered_* all bytes that ever arrived, and when the last did
  * ring        [ring_count], by number; NULL: none was lent */
@@ -57,6 +58,7 @@ struct udp_send {
     uint32_t             first, next, limit;
     uint32_t             order[UDP_CHANNEL_COUNT];
     uint32_t             reached[UDP_CHANNEL_COUNT];
+    uint64_t             reached_ns;
     uint64_t             flight_bytes;
     uint32_t             flight_count;
     uint64_t             delivered_bytes, delivered_ns;
@@ -135,8 +137,10 @@ unsigned udp_send_ack(struct udp_send *send, uint32_t from, uint32_t to,
 /* It is known that this very sending of it has arrived. */
 void udp_send_reached(struct udp_send *send, const struct udp_segment *segment);
 
-/* Move to `lost` what others overtook. @return bytes that are lost now. */
-size_t udp_send_find_lost(struct udp_send *send);
+/* Move to `lost` what others overtook: some on its channel, or one on any that
+ * was sent patience_ns later (RFC 9002 6.1). @return bytes that are lost now.
+ */
+size_t udp_send_find_lost(struct udp_send *send, uint64_t patience_ns);
 
 /* This one did not arrive in time; it is on its way no more. */
 void udp_send_lose(struct udp_send *send, struct udp_segment *segment);
