@@ -116,7 +116,9 @@ record() {
         [ $tries -lt 100 ] || break
         sleep 0.1 # a poll with a deadline
     done
-    UCX_TLS=udp,self UCX_NET_DEVICES=lo UCX_NET_ENCRYPT=$2 timeout 120 \
+    # What UDP_SEGMENT cuts is not cut yet where tcpdump looks.
+    UCX_TLS=udp,self UCX_NET_DEVICES=lo UCX_NET_ENCRYPT=$2 \
+        UCX_UDP_SEGMENTATION=n timeout 120 \
         ./causeway perf --test lat --sizes 8,2000,100000 --iterations 20 \
         --verify >"$work/out" 2>&1
     status=$?
@@ -157,6 +159,9 @@ else
         kinds "$work/sealed.pcap" 'cw.encrypted && cw.counter' 0 &&
         ! kinds "$work/sealed.pcap" 'cw.kind < 13 && !cw.counter' 0; then
         clean "$work/sealed.pcap" "an encrypted run: shown as such"
+    elif ! grep -q '^0 packets dropped by kernel' "$work/dump"; then
+        # Without the ACCEPT nobody can know.
+        skip "an encrypted run" "the capture has holes on this busy machine"
     else
         notok "an encrypted run"
     fi

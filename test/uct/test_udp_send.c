@@ -202,7 +202,24 @@ static void ack__of_one_given_up(const struct test_param *param)
     ck_assert_uint_eq(window.flight_bytes, 0);
 }
 
+/* The channels overtake one another, but not for ever. */
+static void
+lost__long_before_one_on_another_channel(const struct test_param *param)
+{
+    struct udp_segment *tiny = send_one(UDP_PRIORITY, 0);
+    struct udp_segment *bulk;
+
+    (void)param;
+    bulk = send_one(UDP_DATA, 1000);
+    udp_send_reached(&window, bulk);
+    ck_assert_uint_eq(udp_send_find_lost(&window, 1000), 0);
+    ck_assert_uint_eq(udp_send_find_lost(&window, 999), 100);
+    ck_assert_int_eq(tiny->state, UDP_SEGMENT_LOST);
+    ck_assert_int_eq(bulk->state, UDP_SEGMENT_SENT);
+}
+
 static const struct test_case cases[] = {
+    TEST(lost__long_before_one_on_another_channel),
     TEST(window__opens_and_shuts),
     TEST(ring__grows),
     TEST(ack__cumulative_and_ranges),

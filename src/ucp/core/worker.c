@@ -23,6 +23,7 @@ enum worker_limit {
     WORKER_REQUEST_CHUNK_COUNT = 128,
     /* A quiet interface whose poll is a system call is looked at so often. */
     WORKER_SLOW_POLL_CALLS    = 8,
+    WORKER_SLOW_CALLS_MAX     = 128,
     WORKER_SLOW_QUIET_MAX     = 64, /* empty polls until it counts as quiet */
     WORKER_SLOW_POLL_NS       = 20000,
     WORKER_SLOW_POLL_NS_MAX   = 500000,
@@ -134,6 +135,7 @@ static void worker_add_to_poll(struct ucp_worker             *worker,
             .wait_cycles = ucsi_clock_ns_to_cycles(WORKER_SLOW_POLL_NS),
         };
         worker->slow_countdown = 1;
+        worker->slow_calls     = 1;
     } else {
         worker->fast[worker->fast_count++] = wiface->iface;
     }
@@ -331,17 +333,35 @@ static unsigned slow_poll(struct ucp_slow_iface *slow, uint64_t now)
     return count;
 }
 
-/* Poll the interfaces whose progress is a system call: on every 8th call those
- * that have traffic, the others by the clock; always if there are no other
- * interfaces. The clock costs as much as a tenth of a message, so it is read
- * on every 8th call, once for all of them. */
+/* How many calls until the next look: 8 while something has traffic, else as
+ * many as fit between a quarter of WORKER_SLOW_POLL_NS and all of it, since
+ * reading the clock costs as much as a tenth of a message. */
+static unsigned slow_calls(struct ucp_worker *worker, bool is_quiet,
+                           uint64_t now)
+{
+    uint64_t wait    = ucsi_clock_ns_to_cycles(WORKER_SLOW_POLL_NS);
+    uint64_t elapsed = now - worker->slow_look_cycles;
+    unsigned calls   = worker->slow_calls;
+
+    worker->slow_look_cycles = now;
+    if (!is_quiet) {
+        return WORKER_SLOW_POLL_CALLS;
+    }
+    if ((elapsed < wait / 4) && (calls < WORKER_SLOW_CALLS_MAX)) {
+        return 2 * calls;
+    }
+    return ((elapsed > wait) && (calls > 1)) ? calls / 2 : calls;
+}
+
+/* Poll the interfaces whose progress is a system call: those that have
+ * traffic with every look, the others by the clock; always if there are no
+ * other interfaces. */
 static UCS_OUTLINE unsigned worker_poll_slow(struct ucp_worker *worker)
 {
-    uint64_t now   = ucs_clock_cycles();
-    unsigned count = 0;
+    uint64_t now      = ucs_clock_cycles();
+    bool     is_quiet = true;
+    unsigned count    = 0;
 
-    worker->slow_countdown =
-        (worker->fast_count > 0) ? WORKER_SLOW_POLL_CALLS : 1;
     for (unsigned i = 0; i < worker->slow_count; ++i) {
         struct ucp_slow_iface *slow = &worker->slow[i];
 
@@ -350,7 +370,11 @@ static UCS_OUTLINE unsigned worker_poll_slow(struct ucp_worker *worker)
             (now >= slow->poll_cycles)) {
             count += slow_poll(slow, now);
         }
+        is_quiet = is_quiet && (slow->quiet_count == WORKER_SLOW_QUIET_MAX);
     }
+    worker->slow_calls =
+        (worker->fast_count > 0) ? slow_calls(worker, is_quiet, now) : 1;
+    worker->slow_countdown = worker->slow_calls;
     return count;
 }
 

@@ -78,7 +78,8 @@ enum ucp_count {
 };
 
 /* fast, slow    interfaces by how progress polls them
- * slow_countdown  calls until the slow ones are looked at
+ * slow_countdown  calls until the slow ones are looked at, of slow_calls; the
+ *                 last time was slow_look_cycles
  * requests      pool: struct ucp_request and the user's bytes
  * ids           requests that a peer may name
  * peers         by worker id: struct ucp_peer
@@ -95,7 +96,8 @@ struct ucp_worker {
     bool                      is_closing; /* completions do not call back */
     unsigned                  fast_count;
     unsigned                  slow_count;
-    unsigned                  slow_countdown;
+    unsigned                  slow_countdown, slow_calls;
+    uint64_t                  slow_look_cycles;
     struct uct_iface         *fast[UCP_DEVICE_COUNT_MAX];
     struct ucp_tag_queues     tag;
     struct ucs_mpool          requests;
