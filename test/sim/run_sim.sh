@@ -1,18 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# test/sim/run_sim.sh - seeds of the simulator: a few hundred, TEST_LONG=1 (a
-# campaign) ten thousand. A seed that fails says how to replay it.
+# test/sim/run_sim.sh - seeds of the simulator, goodput, a crowd: a few hundred
+# seeds and hosts; in a campaign (TEST_TIER=campaign, TEST_LONG=1) ten thousand
+# seeds and a thousand hosts. A seed that fails says how to replay it.
 set -u
 sim=test/sim/sim
-[ -x "$sim" ] || { echo "skip sim.seeds: built without udp"; exit 77; }
-seeds=500
-[ "${TEST_LONG:-0}" = 1 ] && seeds=10000
-if out=$(UCX_LOG_LEVEL=fatal "$sim" --seeds "$seeds" 2>&1); then
-    echo "ok    sim.seeds: $out"
-    echo "1 passed, 0 failed, 0 skipped"
-else
-    echo "$out" | tail -n 40
-    echo "FAIL  sim.seeds"
-    echo "0 passed, 1 failed, 0 skipped"
-    exit 1
+[ -x "$sim" ] || { echo "skip sim: built without udp"; exit 77; }
+tests=("seeds --seeds 500" "goodput --goodput" "crowd --hosts 100")
+if [ "${TEST_TIER:-}" = campaign ] || [ "${TEST_LONG:-0}" = 1 ]; then
+    tests=("seeds --seeds 10000" "goodput --goodput" "crowd --hosts 1000")
 fi
+passed=0 failed=0
+for row in "${tests[@]}"; do
+    read -ra words <<<"$row"
+    if out=$(UCX_LOG_LEVEL=fatal "$sim" "${words[@]:1}" 2>&1); then
+        echo "ok    sim.${words[0]}: $(echo "$out" | head -n 1)"
+        passed=$((passed + 1))
+    else
+        echo "$out" | tail -n 40
+        echo "FAIL  sim.${words[0]}"
+        failed=$((failed + 1))
+    fi
+done
+echo "$passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]

@@ -3,6 +3,10 @@
  *
  *   sim --seeds 10000          seeds 1 to 10000, on all processors
  *   sim --seed 4711 --trace    one again, with all that happens
+ *   sim --seed 4711 --packets  and every packet
+ *   sim --hosts 1000           so many hosts, all to all
+ *   sim --star 10000           so many hosts, all with one
+ *   sim --goodput              at 1 % loss and 1 ms delay
  *
  * A seed decides everything: the same seed gives the same run, to the packet.
  * Exit status: 0 all went well; 1 a seed failed, its line says how to replay
@@ -23,12 +27,19 @@
 enum { SIM_SEED_SECONDS_MAX = 60, SIM_JOBS_MAX = 64 };
 
 struct sim_options {
-    uint64_t first, count;
-    unsigned jobs;
-    bool     is_traced;
+    uint64_t       first, count;
+    unsigned       jobs, host_count;
+    bool           is_star, is_goodput;
+    enum sim_trace trace;
 };
 
-static volatile uint64_t *sim_current_seed; /* of this process, shared */
+/* What the processes share: the seed that each runs; one has failed. */
+struct sim_shared {
+    volatile uint64_t seeds[SIM_JOBS_MAX];
+    volatile bool     has_failed;
+};
+
+static struct sim_shared *sim_shared;
 
 static void sim_too_long(int signal_number)
 {
@@ -39,17 +50,24 @@ static void sim_too_long(int signal_number)
     abort();
 }
 
-static bool sim_run_seed(uint64_t seed, bool is_traced)
+static bool sim_run_seed(uint64_t seed, const struct sim_options *options)
 {
+    enum sim_trace  trace = options->trace;
     struct sim_plan plan;
     bool            is_well;
 
-    sim_plan_make(&plan, seed);
-    if (is_traced) {
+    if (options->host_count > 0) {
+        sim_plan_make_crowd(&plan, seed, options->host_count, options->is_star);
+    } else if (options->is_goodput) {
+        sim_plan_make_goodput(&plan, seed);
+    } else {
+        sim_plan_make(&plan, seed);
+    }
+    if (trace != SIM_TRACE_NONE) {
         sim_plan_print(&plan);
     }
-    alarm(SIM_SEED_SECONDS_MAX);
-    is_well = sim_load_run(&plan, is_traced);
+    alarm((options->host_count > 0) ? 0 : SIM_SEED_SECONDS_MAX);
+    is_well = sim_load_run(&plan, trace);
     alarm(0);
     if (!is_well) {
         sim_plan_print(&plan);
@@ -58,12 +76,17 @@ static bool sim_run_seed(uint64_t seed, bool is_traced)
     return is_well;
 }
 
-/* The seeds of one process: every jobs-th. Ends at the first that fails. */
+/* The seeds of one process: every jobs-th. Ends at the first that fails,
+ * anywhere. */
 static void sim_run_share(const struct sim_options *options, unsigned job)
 {
     for (uint64_t i = job; i < options->count; i += options->jobs) {
-        sim_current_seed[job] = options->first + i;
-        if (!sim_run_seed(options->first + i, options->is_traced)) {
+        if (sim_shared->has_failed) {
+            break;
+        }
+        sim_shared->seeds[job] = options->first + i;
+        if (!sim_run_seed(options->first + i, options)) {
+            sim_shared->has_failed = true;
             _exit(1);
         }
     }
@@ -91,10 +114,11 @@ static bool sim_run_all(const struct sim_options *options)
             fprintf(stderr,
                     "sim: seed %" PRIu64 " failed%s; again: --seed %" PRIu64
                     " --trace\n",
-                    sim_current_seed[job],
+                    sim_shared->seeds[job],
                     WIFSIGNALED(status) ? " (crash)" : "",
-                    sim_current_seed[job]);
-            is_well = false;
+                    sim_shared->seeds[job]);
+            sim_shared->has_failed = true; /* a crash says it here */
+            is_well                = false;
         }
     }
     return is_well;
@@ -121,7 +145,11 @@ static void sim_parse(int argc, char **argv, struct sim_options *options)
         {"first", required_argument, NULL, 'f'},
         {"seed", required_argument, NULL, 's'},
         {"jobs", required_argument, NULL, 'j'},
+        {"hosts", required_argument, NULL, 'h'},
+        {"star", required_argument, NULL, 'r'},
+        {"goodput", no_argument, NULL, 'g'},
         {"trace", no_argument, NULL, 't'},
+        {"packets", no_argument, NULL, 'p'},
         {0},
     };
     int option;
@@ -141,12 +169,27 @@ static void sim_parse(int argc, char **argv, struct sim_options *options)
         case 'j':
             options->jobs = (unsigned)sim_number(optarg);
             break;
+        case 'h':
+        case 'r':
+            options->host_count = (unsigned)sim_number(optarg);
+            options->is_star    = option == 'r';
+            options->count      = 1;
+            break;
+        case 'g':
+            options->is_goodput = true;
+            options->count      = 1;
+            break;
         case 't':
-            options->is_traced = true;
+            options->trace = SIM_TRACE_EVENTS;
+            break;
+        case 'p':
+            options->trace = SIM_TRACE_PACKETS;
             break;
         default:
             fprintf(stderr, "usage: sim [--first SEED] [--seeds COUNT] "
-                            "[--seed SEED] [--jobs COUNT] [--trace]\n");
+                            "[--seed SEED] [--jobs COUNT] [--trace] "
+                            "[--packets] [--hosts COUNT] [--star COUNT] "
+                            "[--goodput]\n");
             exit(2);
         }
     }
@@ -166,10 +209,9 @@ int main(int argc, char **argv)
     };
 
     sim_parse(argc, argv, &options);
-    sim_current_seed =
-        mmap(NULL, SIM_JOBS_MAX * sizeof(uint64_t), PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (sim_current_seed == MAP_FAILED) {
+    sim_shared = mmap(NULL, sizeof(*sim_shared), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (sim_shared == MAP_FAILED) {
         perror("sim: mmap");
         return 1;
     }

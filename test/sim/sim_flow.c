@@ -74,6 +74,7 @@ static struct load_op *op_new(struct load_flow *flow, unsigned number,
 void sim_op_free(struct load_op *op)
 {
     ucs_list_remove(&op->link);
+    memset(op->buffer, 0xdd, op->length); /* it is the application's again */
     free(op->buffer);
     free(op);
 }
@@ -141,6 +142,8 @@ static void op_finish_receive(struct load_op *op, ucs_status_t status,
               op->number, ucs_status_string(status));
     if ((status == UCS_OK) || !flow_may_end(flow)) {
         check_received(op, status, length);
+        flow->received_bytes += length;
+        flow->received_ns = flow->load->world.net.now_ns;
         ++flow->received;
     }
     sim_flow_ready(flow);

@@ -19,6 +19,7 @@ struct load_flow {
     unsigned         from, to, from_life, to_life;
     uint32_t         id;
     unsigned         count, send_begun, sent, receive_begun, received;
+    uint64_t         received_bytes, received_ns; /* and when the last came */
     ucs_status_t     status;
 };
 
@@ -60,7 +61,8 @@ struct sim_load {
     struct load_flow     **flows;
     unsigned               flow_count, over_count; /* the first are over */
     struct load_host      *hosts;
-    struct load_end       *ends; /* [host_count * host_count] */
+    struct load_end       *ends; /* [end_count] */
+    unsigned               end_count;
     struct ucs_list        ops;
     struct load_fault      faults[SIM_FAULT_COUNT_MAX];
     struct load_fault      verdicts[SIM_FAULT_COUNT_MAX];
@@ -70,7 +72,14 @@ struct sim_load {
 static inline struct load_end *load_end(struct sim_load *load, unsigned host,
                                         unsigned peer)
 {
-    return &load->ends[host * load->plan->host_count + peer];
+    unsigned count = load->plan->host_count;
+
+    if (load->plan->is_star) { /* host 0's; theirs; those of neighbours */
+        return &load->ends[(host == 0)   ? peer
+                           : (peer == 0) ? count + host
+                                         : 2 * count + host];
+    }
+    return &load->ends[host * count + peer];
 }
 
 /* Something changed: let its host look whether it can go on. */
@@ -81,5 +90,11 @@ void sim_flow_send(struct load_flow *flow, ucp_ep_h ep);
 void sim_flow_receive(struct load_flow *flow, ucp_worker_h worker);
 
 void sim_op_free(struct load_op *op);
+
+/* sim_load.c: flows, and endpoints, between neighbours or between all others */
+void sim_load_add_flows(struct sim_load *load, bool are_neighbours);
+void sim_load_connect(struct sim_load *load, bool are_neighbours);
+void sim_load_run_until(struct sim_load *load,
+                        bool (*is_over)(struct sim_load *), const char *what);
 
 #endif

@@ -6,11 +6,11 @@
  * does; sends stop in the middle sometimes, as a full socket does. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sim_world.h"
 #include "ucs/fd.h"
 #include "uct/udp/udp_io.h"
+#include "uct/udp/udp_wire.h"
 
 enum {
     IO_LENT_MAX     = 64, /* packets handed out until the next receive */
@@ -21,14 +21,12 @@ enum {
 };
 
 /* lent    packets whose bytes the last receive handed out
- * joined  where packets are joined
  * is_full a send was refused and nobody was told of room yet */
 struct io_channel {
     struct sim_socket  sock;
     struct udp_io     *io;
     struct sim_packet *lent[IO_LENT_MAX];
     unsigned           lent_count;
-    uint8_t           *joined; /* [UDP_IO_OUT_BYTES_MAX] */
 };
 
 struct udp_io {
@@ -36,11 +34,18 @@ struct udp_io {
     struct sim_host     *host;
     struct udp_io_params params;
     struct sim_event     alarm;
-    int                  event_fd;
     struct udp_hint      hints[IO_HINT_MAX];
     unsigned             hint_count;
     bool                 is_full;
 };
+
+/* Nobody waits on it in virtual time, so there is one for all. */
+static int io_event_fd = -1;
+
+/* Where packets are joined. Who receives is through with them before another
+ * host runs. */
+static uint8_t io_joined[UDP_CHANNEL_COUNT][UDP_IO_OUT_BYTES_MAX + 64]
+    __attribute__((aligned(64)));
 
 static struct io_channel *io_channel(struct sim_socket *sock)
 {
@@ -85,7 +90,7 @@ ucs_status_t udp_io_open(const struct udp_io_params *params,
     io->host   = host;
     io->params = *params;
     sim_event_init(&io->alarm, io_alarm);
-    if (ucsi_eventfd_open(&io->event_fd) != UCS_OK) {
+    if ((io_event_fd < 0) && (ucsi_eventfd_open(&io_event_fd) != UCS_OK)) {
         free(io);
         return UCS_ERR_EXCEEDS_LIMIT;
     }
@@ -93,7 +98,6 @@ ucs_status_t udp_io_open(const struct udp_io_params *params,
         struct io_channel *channel = &io->channels[i];
 
         channel->io            = io;
-        channel->joined        = aligned_alloc(64, 65536);
         channel->sock.arrived  = io_arrived;
         channel->sock.too_long = io_too_long;
         sim_socket_open(&host->world->net, &channel->sock, host->index,
@@ -114,11 +118,9 @@ void udp_io_close(struct udp_io *io)
 {
     for (unsigned i = 0; i < UDP_CHANNEL_COUNT; ++i) {
         io_take_back(&io->channels[i]);
-        free(io->channels[i].joined);
         sim_socket_close(&io->host->world->net, &io->channels[i].sock);
     }
     sim_net_unset(&io->host->world->net, &io->alarm);
-    close(io->event_fd);
     free(io);
 }
 
@@ -171,6 +173,48 @@ static size_t io_length(const struct udp_out *out)
     return length;
 }
 
+/* A line of the trace for a packet that is sent. */
+static void io_trace(const struct udp_io *io, const struct udp_out *out,
+                     const uint8_t *bytes, size_t length)
+{
+    static const char *const kinds[UDP_KIND_COUNT] = {
+        [UDP_KIND_AM] = "AM",         [UDP_KIND_CHUNK] = "CHUNK",
+        [UDP_KIND_PUT] = "PUT",       [UDP_KIND_GET] = "GET",
+        [UDP_KIND_DATA] = "DATA",     [UDP_KIND_ATOMIC] = "ATOMIC",
+        [UDP_KIND_RESULT] = "RESULT", [UDP_KIND_FIN] = "FIN",
+        [UDP_KIND_ACK] = "ACK",       [UDP_KIND_PING] = "PING",
+        [UDP_KIND_PONG] = "PONG",     [UDP_KIND_PIECE] = "PIECE",
+        [UDP_KIND_RESET] = "RESET",   [UDP_KIND_HELLO] = "HELLO",
+        [UDP_KIND_COOKIE] = "COOKIE", [UDP_KIND_CONNECT] = "CONNECT",
+        [UDP_KIND_ACCEPT] = "ACCEPT",
+    };
+    struct udp_head head;
+
+    if (!udp_wire_get_head(bytes, length, &head)) {
+        sim_trace("%u -> %d: %zu bytes", io->host->index, sim_net_host(out->to),
+                  length);
+        return;
+    }
+    sim_trace("%u -> %d: %s %u.%u, %zu bytes, to %08x, ack %u, window %u",
+              io->host->index, sim_net_host(out->to), kinds[head.kind],
+              head.number, head.attempt, length, head.to, head.ack,
+              head.window);
+}
+
+/* In fair weather who sends a segment again is too impatient, or was not told
+ * in time that it came. */
+static void io_check_fair(const struct udp_io *io, const struct udp_out *out,
+                          const uint8_t *bytes, size_t length)
+{
+    struct udp_head head;
+
+    if (udp_wire_get_head(bytes, length, &head) &&
+        udp_kind_is_numbered(head.kind) && (head.attempt > 0)) {
+        sim_fail("%u -> %d: segment %u is sent again, and nothing was lost",
+                 io->host->index, sim_net_host(out->to), head.number);
+    }
+}
+
 static ucs_status_t io_send_one(struct udp_io *io, struct udp_out *out)
 {
     struct sim_net    *net     = &io->host->world->net;
@@ -200,6 +244,12 @@ static ucs_status_t io_send_one(struct udp_io *io, struct udp_out *out)
         if (status != UCS_OK) {
             io->is_full = io->is_full || (status == UCS_ERR_WOULD_BLOCK);
             return status;
+        }
+        if (io->host->world->traces_packets) {
+            io_trace(io, out, bytes, count);
+        }
+        if (io->host->world->is_fair) {
+            io_check_fair(io, out, bytes, count);
         }
         out->sent_bytes += count;
     } while (out->sent_bytes < length);
@@ -243,10 +293,11 @@ static bool io_may_join(const struct io_channel *channel,
 
 static void io_join(struct io_channel *channel, struct udp_in *in)
 {
+    uint8_t           *joined = io_joined[channel - channel->io->channels];
     struct sim_packet *next;
 
-    memcpy(channel->joined, in->data, in->length);
-    in->data = channel->joined;
+    memcpy(joined, in->data, in->length);
+    in->data = joined;
     while (io_may_join(channel, in)) {
         next = sim_socket_take(&channel->sock);
         memcpy(in->data + in->length, next->bytes, next->length);
@@ -299,7 +350,8 @@ bool udp_io_next_hint(struct udp_io *io, struct udp_hint *hint_p)
 
 int udp_io_event_fd(const struct udp_io *io)
 {
-    return io->event_fd;
+    (void)io;
+    return io_event_fd;
 }
 
 ucs_status_t udp_io_arm(struct udp_io *io, uint64_t deadline_ns,

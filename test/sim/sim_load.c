@@ -2,7 +2,9 @@
 /* test/sim/sim_load.c - flows between hosts, checked message by message. */
 #include "sim_load.h"
 
+#include "sim_crowd.h"
 #include "sim_flow.h"
+#include "sim_judge.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +14,6 @@
 enum {
     LOAD_POSTED_MAX = 4,   /* receives of a flow that wait at a time */
     LOAD_LIMIT_S    = 600, /* virtual: longer is a hang */
-    LOAD_IDLE_TRIPS = 10,
-    LOAD_TICK_MS    = 1, /* of timers: a trip counts as so much at least */
 };
 
 /* Beyond the bound, for the last look. */
@@ -132,11 +132,19 @@ static void load_add_flow(struct sim_load *load, unsigned from, unsigned to)
 
 static void load_start_host(struct sim_load *load, unsigned index)
 {
-    static const char *const settings[] = {"TLS", "udp", NULL};
-    struct sim_host         *host       = &load->world.hosts[index];
+    const struct sim_plan *plan = load->plan;
+    struct sim_host       *host = &load->world.hosts[index];
+    bool is_small = (plan->segment_count != 0) && (!plan->is_star || index > 0);
+    const char *const settings[] = {"TLS",
+                                    "udp",
+                                    "NET_ENCRYPT",
+                                    plan->encrypts ? "y" : "n",
+                                    is_small ? "UDP_SEGMENT_COUNT" : NULL,
+                                    "64",
+                                    NULL};
 
     host->step = host_step;
-    if (load->plan->same_ports) {
+    if (plan->same_ports) {
         host->first_port = 7000;
     }
     sim_host_start(host, settings);
@@ -197,28 +205,6 @@ static void load_restart(struct sim_load *load, unsigned host)
     }
 }
 
-/* Is everything of that flow decided? */
-static bool flow_is_over(const struct load_flow *flow)
-{
-    struct sim_load       *load = flow->load;
-    const struct sim_host *from = &load->world.hosts[flow->from];
-    const struct sim_host *to   = &load->world.hosts[flow->to];
-    const struct load_end *end  = load_end(load, flow->from, flow->to);
-
-    if ((flow->sent == flow->count) && (flow->received == flow->count)) {
-        return true;
-    }
-    if (!from->is_up || (from->life != flow->from_life)) {
-        return true; /* nobody is there to be told */
-    }
-    if (!to->is_up || (to->life != flow->to_life)) {
-        return (end->status != UCS_OK) || (flow->status != UCS_OK) ||
-               (flow->sent == flow->count) || (to->life != flow->to_life);
-    }
-    return (end->status != UCS_OK) ||
-           (load_end(load, flow->to, flow->from)->status != UCS_OK);
-}
-
 /* So long after a host died, whoever sends to it knows. */
 static void load_verdict(struct sim_event *event)
 {
@@ -228,7 +214,7 @@ static void load_verdict(struct sim_event *event)
     for (unsigned i = 0; i < load->flow_count; ++i) {
         if ((load->flows[i]->to == item->fault->host) &&
             (load->flows[i]->to_life == item->life) &&
-            !flow_is_over(load->flows[i])) {
+            !sim_judge_flow_is_over(load->flows[i])) {
             sim_fail("host %u died, and host %u still does not know",
                      item->fault->host, load->flows[i]->from);
         }
@@ -269,64 +255,17 @@ static void load_fault(struct sim_event *event)
     }
 }
 
-/* ---- The judge ---- */
-
-static bool load_is_over(struct sim_load *load)
-{
-    while ((load->over_count < load->flow_count) &&
-           flow_is_over(load->flows[load->over_count])) {
-        ++load->over_count;
-    }
-    return load->over_count == load->flow_count;
-}
-
-/* No packet for long although somebody waits for one: a timer idles the
- * link. Only where the plan itself keeps nobody waiting. */
-static void load_check_idle(const struct sim_load *load)
-{
-    const struct sim_net     *net     = &load->world.net;
-    const struct sim_weather *weather = &net->weather;
-    uint64_t trip_ns = 2 * (weather->delay_ns + weather->jitter_ns +
-                            weather->reorder_ns + load->plan->wake_late_ns);
-
-    if (weather->rate_Bps != 0) { /* a full queue is part of the trip */
-        trip_ns += weather->queue_bytes * UCS_NS_PER_S / weather->rate_Bps;
-    }
-    trip_ns = ucs_max(trip_ns, (uint64_t)LOAD_TICK_MS * UCS_NS_PER_MS);
-    if (load->plan->is_mild && (load->plan->fault_count == 0) &&
-        (load->plan->cut_count == 0) && (net->flying_count == 0) &&
-        (net->now_ns - net->last_packet_ns > LOAD_IDLE_TRIPS * trip_ns)) {
-        sim_fail("no packet for %.3f ms, %.1f round trips, and messages wait",
-                 (double)(net->now_ns - net->last_packet_ns) / UCS_NS_PER_MS,
-                 (double)(net->now_ns - net->last_packet_ns) / (double)trip_ns);
-    }
-}
-
-static void load_say_what_waits(const struct sim_load *load)
-{
-    for (unsigned i = 0; i < load->flow_count; ++i) {
-        const struct load_flow *flow = load->flows[i];
-
-        if (!flow_is_over(flow)) {
-            sim_fail("flow %u -> %u hangs: %u begun, %u sent, %u received "
-                     "of %u",
-                     flow->from, flow->to, flow->send_begun, flow->sent,
-                     flow->received, flow->count);
-        }
-    }
-}
-
-static void load_run_until(struct sim_load *load,
-                           bool (*is_over)(struct sim_load *), const char *what)
+void sim_load_run_until(struct sim_load *load,
+                        bool (*is_over)(struct sim_load *), const char *what)
 {
     uint64_t end_ns =
         load->world.net.now_ns + (uint64_t)LOAD_LIMIT_S * UCS_NS_PER_S;
 
     while (!load->world.has_failed && !is_over(load)) {
-        load_check_idle(load);
+        sim_judge_check_idle(load);
         if (!sim_net_step(&load->world.net, end_ns)) {
             sim_fail("%s: nothing happens any more", what);
-            load_say_what_waits(load);
+            sim_judge_say_what_waits(load);
         }
     }
 }
@@ -335,9 +274,7 @@ static void load_run_until(struct sim_load *load,
 
 static bool load_is_closed(struct sim_load *load)
 {
-    unsigned count = load->plan->host_count * load->plan->host_count;
-
-    for (unsigned i = 0; i < count; ++i) {
+    for (unsigned i = 0; i < load->end_count; ++i) {
         if ((load->ends[i].closing != NULL) &&
             (ucp_request_check_status(load->ends[i].closing) ==
              UCS_INPROGRESS)) {
@@ -359,7 +296,7 @@ static void load_end_faults(struct sim_load *load)
 
 static void load_close(struct sim_load *load)
 {
-    unsigned            count = load->plan->host_count * load->plan->host_count;
+    unsigned            count = load->end_count;
     ucp_request_param_t param = {.op_attr_mask = 0};
     struct load_end    *end;
 
@@ -375,7 +312,7 @@ static void load_close(struct sim_load *load)
                           load->world.net.now_ns);
         }
     }
-    load_run_until(load, load_is_closed, "closing");
+    sim_load_run_until(load, load_is_closed, "closing");
     for (unsigned i = 0; i < count; ++i) {
         if (load->ends[i].closing != NULL) {
             ucp_request_free(load->ends[i].closing);
@@ -398,16 +335,60 @@ static void load_cancel(struct sim_load *load, unsigned host)
     }
 }
 
-static void load_setup(struct sim_load *load, const struct sim_plan *plan)
+/* Of a crowd, first neighbours meet, then all others; else all are others. */
+static bool load_is_pair(const struct sim_plan *plan, bool are_neighbours,
+                         unsigned from, unsigned to)
+{
+    if ((from == to) ||
+        (plan->is_star && !are_neighbours && (from != 0) && (to != 0))) {
+        return false;
+    }
+    return (plan->segment_count == 0) ? !are_neighbours
+                                      : ((from ^ to) == 1) == are_neighbours;
+}
+
+static void load_for_pairs(struct sim_load *load, bool are_neighbours,
+                           void (*call)(struct sim_load *load, unsigned from,
+                                        unsigned to))
+{
+    unsigned count = load->plan->host_count;
+
+    for (unsigned i = 0; i < count * count; ++i) {
+        if (load_is_pair(load->plan, are_neighbours, i / count, i % count)) {
+            call(load, i / count, i % count);
+        }
+    }
+}
+
+void sim_load_add_flows(struct sim_load *load, bool are_neighbours)
+{
+    load_for_pairs(load, are_neighbours, load_add_flow);
+}
+
+void sim_load_connect(struct sim_load *load, bool are_neighbours)
+{
+    load_for_pairs(load, are_neighbours, load_connect);
+    for (unsigned i = 0; i < load->plan->host_count; ++i) {
+        sim_host_wake(&load->world.hosts[i], load->world.net.now_ns);
+    }
+}
+
+static void load_setup(struct sim_load *load, const struct sim_plan *plan,
+                       enum sim_trace trace)
 {
     unsigned count = plan->host_count;
 
     sim_world_init(&load->world, count, plan->seed);
-    load->plan               = plan;
-    load->world.wake_late_ns = plan->wake_late_ns;
-    load->world.net.weather  = plan->weather;
-    load->ends  = calloc((size_t)count * count, sizeof(*load->ends));
-    load->hosts = calloc(count, sizeof(*load->hosts));
+    load->world.is_traced      = trace >= SIM_TRACE_EVENTS;
+    load->world.traces_packets = trace >= SIM_TRACE_PACKETS;
+    load->plan                 = plan;
+    load->world.wake_late_ns   = plan->wake_late_ns;
+    load->world.poll_count     = plan->poll_count;
+    load->world.is_fair        = plan->is_fair;
+    load->world.net.weather    = plan->weather;
+    load->end_count            = plan->is_star ? 3 * count : count * count;
+    load->ends                 = calloc(load->end_count, sizeof(*load->ends));
+    load->hosts                = calloc(count, sizeof(*load->hosts));
     for (unsigned i = 0; i < count; ++i) {
         ucs_list_init(&load->hosts[i].sending);
         ucs_list_init(&load->hosts[i].receiving);
@@ -416,12 +397,8 @@ static void load_setup(struct sim_load *load, const struct sim_plan *plan)
     for (unsigned i = 0; i < count; ++i) {
         load_start_host(load, i);
     }
-    for (unsigned i = 0; i < count * count; ++i) {
-        if (i / count != i % count) {
-            load_add_flow(load, i / count, i % count);
-            load_connect(load, i / count, i % count);
-        }
-    }
+    sim_load_add_flows(load, plan->segment_count != 0);
+    sim_load_connect(load, plan->segment_count != 0);
     load->begin_ns = load->world.net.now_ns;
     for (unsigned i = 0; i < plan->cut_count; ++i) {
         load->world.net.cuts[i] = plan->cuts[i];
@@ -462,15 +439,19 @@ static void load_cleanup(struct sim_load *load)
     sim_world_cleanup(&load->world);
 }
 
-bool sim_load_run(const struct sim_plan *plan, bool is_traced)
+bool sim_load_run(const struct sim_plan *plan, enum sim_trace trace)
 {
     struct sim_load load = {.flow_count = 0};
     bool            is_well;
 
-    load.world.is_traced = is_traced;
-    load_setup(&load, plan);
-    load.world.is_traced = is_traced;
-    load_run_until(&load, load_is_over, "the flows");
+    load_setup(&load, plan, trace);
+    sim_load_run_until(&load, sim_judge_is_over, "the flows");
+    if (!load.world.has_failed && (plan->segment_count != 0)) {
+        sim_crowd_run(&load);
+    }
+    if (!load.world.has_failed && (plan->goodput_Bps != 0)) {
+        sim_judge_check_goodput(&load);
+    }
     if (!load.world.has_failed) {
         load_close(&load);
     }

@@ -15,8 +15,10 @@
 
 struct sim_load;
 
+enum sim_trace { SIM_TRACE_NONE, SIM_TRACE_EVENTS, SIM_TRACE_PACKETS };
+
 /* Run a plan from start to end. @return false: something is wrong, it was
  * said on standard error. */
-bool sim_load_run(const struct sim_plan *plan, bool is_traced);
+bool sim_load_run(const struct sim_plan *plan, enum sim_trace trace);
 
 #endif

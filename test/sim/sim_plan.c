@@ -9,6 +9,7 @@
 
 enum {
     PLAN_MILD_LOSS_PPM = 100000, /* 10 % */
+    PLAN_FAIR_EVERY    = 16,
 };
 
 static uint64_t pick(struct sim_random *random, const uint64_t *values,
@@ -117,6 +118,21 @@ static void plan_faults(struct sim_plan *plan, struct sim_random *random,
     }
 }
 
+/* Nothing is lost, late or too much. */
+static void plan_make_fair(struct sim_plan *plan, struct sim_random *random)
+{
+    plan->is_fair      = true;
+    plan->is_mild      = true;
+    plan->wake_late_ns = 0;
+    plan->weather      = (struct sim_weather){
+             .delay_ns      = PICK(random, 1, 10, 50, 200) * UCS_NS_PER_US,
+             .receive_bytes = (size_t)4096 * 1024,
+             .device_mtu    = plan->weather.device_mtu,
+             .path_mtu      = plan->weather.device_mtu,
+             .tells_mtu     = true,
+    };
+}
+
 void sim_plan_make(struct sim_plan *plan, uint64_t seed)
 {
     struct sim_random random = {.state = seed};
@@ -129,14 +145,73 @@ void sim_plan_make(struct sim_plan *plan, uint64_t seed)
     plan_weather(plan, &random);
     plan->is_mild = (plan->weather.loss_ppm <= PLAN_MILD_LOSS_PPM) &&
                     (sim_random_below(&random, 2) == 0);
+    if (sim_random_below(&random, PLAN_FAIR_EVERY) == 0) {
+        plan_make_fair(plan, &random);
+    }
+    plan->poll_count    = (unsigned)PICK(&random, 0, 0, 0, 400);
+    plan->encrypts      = sim_random_below(&random, 6) == 0;
     plan->same_ports    = sim_random_below(&random, 2) == 0;
     plan->window        = (unsigned)PICK(&random, 1, 4, 16);
     plan->bytes_max     = (size_t)PICK(&random, 64, 3000, 20000, 200000);
     plan->message_count = (unsigned)PICK(&random, 3, 10, 40) *
                           ((plan->bytes_max < 10000) ? 3u : 1u);
     spread_ns = PICK(&random, 1, 10, 100, 1000) * UCS_NS_PER_MS;
-    plan_cuts(plan, &random, spread_ns);
-    plan_faults(plan, &random, spread_ns);
+    if (!plan->is_fair) {
+        plan_cuts(plan, &random, spread_ns);
+        plan_faults(plan, &random, spread_ns);
+    }
+}
+
+void sim_plan_make_crowd(struct sim_plan *plan, uint64_t seed,
+                         unsigned host_count, bool is_star)
+{
+    *plan = (struct sim_plan){
+        .seed          = seed,
+        .is_mild       = true,
+        .is_star       = is_star,
+        .host_count    = host_count,
+        .segment_count = 64,
+        .weather       = {.loss_ppm      = 1000,
+                          .duplicate_ppm = 1000,
+                          .reorder_ppm   = 1000,
+                          .delay_ns      = 50 * UCS_NS_PER_US,
+                          .jitter_ns     = 20 * UCS_NS_PER_US,
+                          .reorder_ns    = 200 * UCS_NS_PER_US,
+                          .rate_Bps      = 1250000000,
+                          .queue_bytes   = (size_t)16 << 20,
+                          .receive_bytes = (size_t)4 << 20,
+                          .device_mtu    = 1500,
+                          .path_mtu      = 1500,
+                          .tells_mtu     = true},
+        .bound_ns      = 5ull * UCS_NS_PER_S,
+        .message_count = 2,
+        .window        = 2,
+        .bytes_max     = 64,
+    };
+}
+
+void sim_plan_make_goodput(struct sim_plan *plan, uint64_t seed)
+{
+    *plan = (struct sim_plan){
+        .seed          = seed,
+        .is_mild       = true,
+        .host_count    = 2,
+        .weather       = {.loss_ppm      = 10000,
+                          .delay_ns      = 1000 * UCS_NS_PER_US,
+                          .rate_Bps      = 1250000000,
+                          .queue_bytes   = (size_t)1 << 20,
+                          .receive_bytes = (size_t)4 << 20,
+                          .device_mtu    = 1500,
+                          .path_mtu      = 1500,
+                          .tells_mtu     = true},
+        .bound_ns      = 5ull * UCS_NS_PER_S,
+        .message_count = 100,
+        .window        = 16,
+        .bytes_max     = 1000000,
+        /* Three times what loss leaves to TCP (Mathis and others 1997):
+         * 1.22 * 1448 B / (2 ms * sqrt(0.01)) = 8.8 MB/s. */
+        .goodput_Bps = 26500000,
+    };
 }
 
 void sim_plan_print(const struct sim_plan *plan)
@@ -146,9 +221,13 @@ void sim_plan_print(const struct sim_plan *plan)
     const struct sim_weather *w       = &plan->weather;
 
     printf("seed %llu: %s, %u hosts, %u messages of up to %zu bytes each way, "
-           "window %u%s\n",
-           (unsigned long long)plan->seed, plan->is_mild ? "mild" : "harsh",
+           "window %u, poll %u%s%s\n",
+           (unsigned long long)plan->seed,
+           plan->is_fair   ? "fair"
+           : plan->is_mild ? "mild"
+                           : "harsh",
            plan->host_count, plan->message_count, plan->bytes_max, plan->window,
+           plan->poll_count, plan->encrypts ? ", encrypted" : "",
            plan->same_ports ? ", same ports" : "");
     printf("  ppm: loss %u, duplicate %u, reorder %u, mark %u, block %u\n",
            w->loss_ppm, w->duplicate_ppm, w->reorder_ppm, w->mark_ppm,

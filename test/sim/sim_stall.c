@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test/sim/sim_stall.c - who looks whether an application calls, in virtual
  * time; linked in place of udp_stall_thread.c. A process that computes is
- * served by it; one that is stopped is not. */
+ * served by it; one that is stopped is not. One that sleeps is woken by its
+ * timers, so nobody need look. */
 #include <stdlib.h>
 
 #include "sim_world.h"
@@ -22,12 +23,49 @@ static void stall_tick(struct sim_event *event)
         ucs_container_of(event, struct stall_watch, tick);
     struct sim_net *net = &watch->host->world->net;
 
-    /* A process that sleeps is woken by its timers. */
-    if (watch->host->is_computing && !watch->host->is_stopped) {
+    if (!watch->host->is_computing) {
+        return;
+    }
+    if (!watch->host->is_stopped) {
         watch->host->world->current = watch->host;
         (void)udp_stall_look(watch->iface);
     }
     sim_net_set(net, event, net->now_ns + UDP_STALL_TICK_NS);
+}
+
+void sim_stall_begin(struct sim_host *host)
+{
+    struct stall_watch *watch;
+    struct sim_net     *net = &host->world->net;
+
+    ucs_list_for_each (watch, &stall_watches, link) {
+        if (watch->host == host) {
+            sim_net_set(net, &watch->tick, net->now_ns + UDP_STALL_TICK_NS);
+        }
+    }
+}
+
+size_t sim_stall_pool_bytes(size_t *most_p)
+{
+    struct stall_watch *watch;
+    size_t              all = 0;
+
+    *most_p = 0;
+    ucs_list_for_each (watch, &stall_watches, link) {
+        const struct udp_env   *env     = &watch->iface->env;
+        const struct ucs_mpool *pools[] = {
+            &env->small,      &env->large,       &env->fragments,
+            &env->rings,      &env->short_rings, &env->held_small,
+            &env->held_large, &env->reassemblies};
+        size_t bytes = 0;
+
+        for (unsigned i = 0; i < UCS_ARRAY_COUNT(pools); ++i) {
+            bytes += pools[i]->element_count * pools[i]->stride_bytes;
+        }
+        all += bytes;
+        *most_p = ucs_max(*most_p, bytes);
+    }
+    return all;
 }
 
 void udp_stall_watch(struct udp_iface *iface)
@@ -38,8 +76,6 @@ void udp_stall_watch(struct udp_iface *iface)
     watch->iface = iface;
     sim_event_init(&watch->tick, stall_tick);
     ucs_list_add_tail(&stall_watches, &watch->link);
-    sim_net_set(&sim_world->net, &watch->tick,
-                sim_world->net.now_ns + UDP_STALL_TICK_NS);
 }
 
 void udp_stall_forget(struct udp_iface *iface)

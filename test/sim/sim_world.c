@@ -12,6 +12,7 @@
 enum {
     /* Calls of progress at one moment before something is said to spin. */
     WORLD_SPIN_MAX = 100000,
+    WORLD_POLL_NS  = 2 * 1000,
 };
 
 struct sim_world *sim_world;
@@ -44,22 +45,24 @@ void sim_trace(const char *format, ...)
     va_end(args);
 }
 
-/* Progress, and the application, until nothing moves. */
-static void host_run_down(struct sim_host *host)
+/* Progress, and the application, until nothing moves. @return did anything? */
+static bool host_run_down(struct sim_host *host)
 {
     unsigned spins = 0;
-    bool     moved;
+    bool     moved, has_moved = false;
 
     do {
         moved = (ucp_worker_progress(host->worker) != 0);
         moved = ((host->step != NULL) && host->step(host)) || moved;
+        has_moved |= moved;
         if (++spins == WORLD_SPIN_MAX) {
             sim_fail("host %u spins: progress always says that something "
                      "moved",
                      host->index);
-            return;
+            break;
         }
     } while (moved && !host->world->has_failed);
+    return has_moved;
 }
 
 static void host_run(struct sim_event *event)
@@ -67,13 +70,19 @@ static void host_run(struct sim_event *event)
     struct sim_host *host = ucs_container_of(event, struct sim_host, wake);
     ucs_status_t     status;
     unsigned         tries = 0;
+    bool             moved;
 
     if (!host->is_up || host->is_stopped || host->is_computing) {
         return;
     }
     host->world->current = host;
     do {
-        host_run_down(host);
+        moved             = host_run_down(host);
+        host->quiet_count = moved ? 0 : host->quiet_count + 1;
+        if (host->quiet_count < host->world->poll_count) {
+            sim_host_wake(host, host->world->net.now_ns + WORLD_POLL_NS);
+            return;
+        }
         status = ucp_worker_arm(host->worker);
         if (++tries == WORLD_SPIN_MAX) {
             sim_fail("host %u spins: arm is always busy", host->index);
@@ -172,6 +181,7 @@ void sim_host_compute(struct sim_host *host)
 {
     sim_trace("host %u computes", host->index);
     host->is_computing = true;
+    sim_stall_begin(host);
 }
 
 void sim_host_go_on(struct sim_host *host)

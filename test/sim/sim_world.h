@@ -8,8 +8,9 @@
  *
  * A process sleeps as a careful application does: it progresses until nothing
  * moves, arms, and sleeps until a packet or the deadline of a timer. So lost
- * wake-ups show as hangs. One world at a time: the library asks the clock, for
- * chance and for sockets without saying on which host it is. */
+ * wake-ups show as hangs. Some poll a while before they sleep. One world at a
+ * time: the library asks the clock, for chance and for sockets without saying
+ * on which host it is. */
 #ifndef SIM_WORLD_H_
 #define SIM_WORLD_H_
 
@@ -32,6 +33,7 @@ struct sim_host {
     unsigned          life; /* how often it was started */
     uint16_t          first_port, next_port;
     bool              is_up, is_mute, is_stopped, is_computing;
+    unsigned          quiet_count; /* polls in which nothing moved */
     ucp_context_h     context;
     ucp_worker_h      worker;
     ucp_address_t    *address;
@@ -46,7 +48,10 @@ struct sim_world {
     struct sim_host  *current;      /* whose code runs */
     struct sim_random secrets;      /* what the library draws */
     uint64_t          wake_late_ns; /* a wake-up is late by up to this */
+    unsigned          poll_count;   /* quiet polls before a process sleeps */
     bool              is_traced;
+    bool              traces_packets;
+    bool              is_fair; /* nothing may be sent twice */
     bool              has_failed;
     uint64_t          seed;
 };
@@ -73,6 +78,12 @@ void sim_host_go_on(struct sim_host *host);
 
 /* Let it run, now or at when_ns if that is earlier than what it waits for. */
 void sim_host_wake(struct sim_host *host, uint64_t when_ns);
+
+/* sim_stall.c: it computes now, so somebody else looks after its sockets. */
+void sim_stall_begin(struct sim_host *host);
+
+/* The pools of all interfaces, which only grow. @param most_p  Of one. */
+size_t sim_stall_pool_bytes(size_t *most_p);
 
 /* What went wrong; the seed is lost. */
 void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

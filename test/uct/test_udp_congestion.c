@@ -125,6 +125,8 @@ static void rate__timeout_begins_small(const struct test_param *param)
     (void)run(&cc, &path, 1);
     cc.ops->timed_out(&cc, 5000000000ull);
     ck_assert_uint_le(cc.window_bytes, 8 * cc.segment_bytes);
+    cc.ops->timed_out(&cc, 6000000000ull);
+    ck_assert_uint_le(cc.window_bytes, cc.segment_bytes); /* one at a time */
 }
 
 static void fixed__stays(const struct test_param *param)

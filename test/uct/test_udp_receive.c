@@ -17,7 +17,7 @@ static void setup(const struct test_param *param)
     (void)param;
     memset(ring, 0, sizeof(ring));
     udp_receive_init(&receive, (uint32_t)FIRST);
-    udp_receive_lend(&receive, ring);
+    ck_assert_ptr_null(udp_receive_lend(&receive, ring, UDP_WINDOW_COUNT));
 }
 
 /* A segment comes, as a connection takes it. */
@@ -169,7 +169,44 @@ static void ack__at_once_when_it_matters(const struct test_param *param)
     ck_assert_uint_eq(udp_receive_deadline_ns(&receive), 0);
 }
 
+/* A ring is outgrown in the middle of a gap: nothing is forgotten. */
+static void ring__grows(const struct test_param *param)
+{
+    static void *shorter[UDP_RING_COUNT];
+    uint32_t     first = (uint32_t)FIRST;
+    unsigned     index;
+
+    (void)param;
+    udp_receive_init(&receive, first);
+    ck_assert(!udp_receive_fits(&receive, first + 1));
+    ck_assert_ptr_null(udp_receive_lend(&receive, shorter, UDP_RING_COUNT));
+    (void)come(first, 1); /* so that the numbers do not begin at slot 0 */
+    for (index = 2; index < UDP_RING_COUNT; index += 3) {
+        (void)come(first + index, 1);
+    }
+    ck_assert(udp_receive_fits(&receive, first + UDP_RING_COUNT));
+    ck_assert(!udp_receive_fits(&receive, first + UDP_RING_COUNT + 1));
+    ck_assert_ptr_eq(udp_receive_lend(&receive, ring, UDP_WINDOW_COUNT),
+                     shorter);
+    for (index = 0; index < UDP_RING_COUNT; ++index) {
+        ck_assert_ptr_null(shorter[index]);
+    }
+    (void)come(first + 1000, 1);
+    for (index = 2; index < 1000; ++index) {
+        bool was_there = (index % 3 == 2) && (index < UDP_RING_COUNT);
+
+        ck_assert_int_eq(udp_receive_look(&receive, first + index),
+                         was_there ? UDP_ARRIVAL_OLD : UDP_ARRIVAL_EARLY);
+    }
+    for (index = 1; index < 1000; ++index) {
+        (void)come(first + index, 2);
+    }
+    ck_assert_uint_eq(receive.expected, first + 1001);
+    ck_assert_ptr_eq(udp_receive_return(&receive), ring);
+}
+
 static const struct test_case cases[] = {TEST(seq__wraps),
+                                         TEST(ring__grows),
                                          TEST(look__every_place),
                                          TEST(order__random_arrivals),
                                          TEST(ranges__are_what_came),

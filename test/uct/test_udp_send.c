@@ -20,7 +20,7 @@ static void setup(const struct test_param *param)
     (void)param;
     memset(ring, 0, sizeof(ring));
     udp_send_init(&window, (uint32_t)FIRST);
-    window.ring = ring;
+    ck_assert_ptr_null(udp_send_lend(&window, ring, UDP_WINDOW_COUNT));
     udp_send_allow(&window, (uint32_t)FIRST + UDP_WINDOW_COUNT);
     ucs_list_init(&acked);
 }
@@ -72,6 +72,40 @@ static void window__opens_and_shuts(const struct test_param *param)
         ++count;
     }
     ck_assert_uint_eq(count, UDP_WINDOW_COUNT);
+}
+
+/* The ring is outgrown while some segments have arrived and some not. */
+static void ring__grows(const struct test_param *param)
+{
+    static struct udp_segment *shorter[UDP_RING_COUNT];
+    uint32_t                   first = (uint32_t)FIRST, number;
+    unsigned                   count;
+
+    (void)param;
+    udp_send_init(&window, first);
+    udp_send_allow(&window, first + UDP_WINDOW_COUNT);
+    ck_assert(!udp_send_fits(&window));
+    ck_assert_ptr_null(udp_send_lend(&window, shorter, UDP_RING_COUNT));
+    for (count = 0; udp_send_fits(&window); ++count) {
+        (void)send_one(UDP_DATA, 0);
+    }
+    ck_assert_uint_eq(count, UDP_RING_COUNT);
+    ck_assert_uint_eq(udp_send_ack(&window, first + 7, first + 9, &acked), 2);
+    ck_assert_ptr_null(udp_send_return(&window));
+    ck_assert_ptr_eq(udp_send_lend(&window, ring, UDP_WINDOW_COUNT), shorter);
+    (void)send_one(UDP_DATA, 0);
+    for (number = first; number != window.next; ++number) {
+        bool has_arrived = (number - first == 7) || (number - first == 8);
+
+        ck_assert_int_eq(*udp_send_slot(&window, number) == NULL, has_arrived);
+    }
+    for (number = 0; number < UDP_RING_COUNT; ++number) {
+        ck_assert_ptr_null(shorter[number]);
+    }
+    ck_assert_uint_eq(udp_send_ack(&window, first, window.next, &acked),
+                      UDP_RING_COUNT - 1);
+    ck_assert_ptr_eq(udp_send_return(&window), ring);
+    ck_assert(!udp_send_fits(&window));
 }
 
 static void ack__cumulative_and_ranges(const struct test_param *param)
@@ -187,6 +221,7 @@ lost__long_before_one_on_another_channel(const struct test_param *param)
 static const struct test_case cases[] = {
     TEST(lost__long_before_one_on_another_channel),
     TEST(window__opens_and_shuts),
+    TEST(ring__grows),
     TEST(ack__cumulative_and_ranges),
     TEST(lost__when_three_later_ones_arrived),
     TEST(lost__not_by_the_other_channel),

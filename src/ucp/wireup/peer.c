@@ -13,12 +13,15 @@ static ucs_status_t peer_create(struct ucp_worker *worker, const uint8_t *bytes,
                                 const struct ucp_address_view *view,
                                 struct ucp_peer              **peer_p)
 {
-    struct ucp_peer *peer = calloc(1, sizeof(*peer));
+    size_t view_bytes = offsetof(struct ucp_address_view, entries) +
+                        view->entry_count * sizeof(view->entries[0]);
+    size_t           peer_bytes = offsetof(struct ucp_peer, view) + view_bytes;
+    struct ucp_peer *peer       = calloc(1, peer_bytes);
     ptrdiff_t        shift;
     ucs_status_t     status;
 
     if (peer == NULL) {
-        return ucsi_no_memory("a peer", sizeof(*peer));
+        return ucsi_no_memory("a peer", peer_bytes);
     }
     peer->address = malloc(size_bytes);
     if (peer->address == NULL) {
@@ -26,8 +29,8 @@ static ucs_status_t peer_create(struct ucp_worker *worker, const uint8_t *bytes,
         return ucsi_no_memory("a peer's address", size_bytes);
     }
     memcpy(peer->address, bytes, size_bytes);
-    peer->id   = view->worker_id;
-    peer->view = *view;
+    peer->id = view->worker_id;
+    memcpy(&peer->view, view, view_bytes);
     for (unsigned i = 0; i < view->entry_count; ++i) {
         shift                       = view->entries[i].bytes - bytes;
         peer->view.entries[i].bytes = peer->address + shift;
@@ -297,6 +300,25 @@ static bool announce_of_rail(struct ucp_worker *worker,
            (source->user != NULL) && ucp_peer_rail_used(source->user, bytes);
 }
 
+/* A peer that gave us up while we did not run (stopped, cut off) may come back
+ * before we know: its end of the old connection is gone, ours ends within its
+ * bound and fails the endpoint. Until then the old source keeps its place: who
+ * repeats an announcement must not be able to end what works. */
+static void announce_refuse(struct ucp_worker *worker, const struct ucp_ep *ep,
+                            size_t length)
+{
+    ++worker->bad_ids;
+    if (ep != NULL) {
+        ucs_diag("worker '%s' announces its endpoint %u once more: not heard, "
+                 "what it said before has not ended here",
+                 ep->peer->view.name, ep->index);
+        return;
+    }
+    ucs_error_limited("an announcement of %zu bytes is refused: damaged, "
+                      "repeated, or without memory; its sender is not heard",
+                      length);
+}
+
 static ucs_status_t announce_receive(void *arg, struct uct_source *source,
                                      void *data, size_t length, unsigned flags)
 {
@@ -319,11 +341,7 @@ static ucs_status_t announce_receive(void *arg, struct uct_source *source,
         ep = announce_find_ep(worker, peer, ucs_get_le32(bytes));
     }
     if ((ep == NULL) || (ep->source != NULL)) {
-        ++worker->bad_ids;
-        ucs_error_limited("an announcement of %zu bytes is refused: damaged, "
-                          "repeated, or without memory; its sender is not "
-                          "heard",
-                          length);
+        announce_refuse(worker, ep, length);
         return UCS_OK;
     }
     ep->source   = source;

@@ -50,16 +50,17 @@ struct ucp_peer_rails {
     struct uct_source *sources[UCP_LANE_COUNT_MAX];
 };
 
-/* address     a copy of the peer's blob; view lends from it
+/* view        lends from `address`, a copy of the peer's blob; it is cut behind
+ *             its last entry, as a worker may have ten thousand peers
  * user_count  endpoints that the user has made: number of the next one
  * eps         [ep_count] by number; NULL: closed, or not made */
 struct ucp_peer {
     uint64_t                id;
     uint8_t                *address;
-    struct ucp_address_view view;
     uint32_t                user_count;
     uint32_t                ep_count;
     struct ucp_ep         **eps;
+    struct ucp_address_view view;
 };
 
 /* Find or make the peer with that address.

@@ -32,6 +32,10 @@ enum {
  * delays of an acknowledgement apart. */
 #define RATE_EXTRA_BYTES (64 * 1024ull)
 #define RATE_EXTRA_NS    (200 * 1000ull)
+/* Where those alone fill a queue for longer than this, fewer: a slow path is
+ * shared, and everybody's extra bytes wait in the same queue. A process that
+ * is not scheduled now and then makes a queue of some ms, too. */
+#define RATE_QUEUE_NS (10 * 1000000ull)
 /* No pacing beyond 10 GB/s, and none below so many bytes on the way. */
 #define RATE_PACE_MAX_BPS 10000000000ull
 
@@ -67,8 +71,14 @@ static uint64_t rate_path_bytes(const struct udp_cc_rate *rate)
 
 static uint64_t rate_extra_bytes(const struct udp_cc_rate *rate)
 {
-    return RATE_EXTRA_BYTES +
-           (uint64_t)((double)rate->rate_max_Bps * RATE_EXTRA_NS * 1e-9);
+    uint64_t extra = RATE_EXTRA_BYTES + (uint64_t)((double)rate->rate_max_Bps *
+                                                   RATE_EXTRA_NS * 1e-9);
+    uint64_t queue_ns = (rate->smooth_rtt_ns > rate->min_rtt_ns)
+                            ? rate->smooth_rtt_ns - rate->min_rtt_ns
+                            : 0;
+
+    return (queue_ns <= RATE_QUEUE_NS) ? extra
+                                       : extra * RATE_QUEUE_NS / queue_ns;
 }
 
 static void rate_take_rtt(struct udp_cc_rate         *rate,
@@ -77,6 +87,9 @@ static void rate_take_rtt(struct udp_cc_rate         *rate,
     if (sample->rtt_ns == 0) {
         return;
     }
+    rate->smooth_rtt_ns = (rate->smooth_rtt_ns == 0)
+                              ? sample->rtt_ns
+                              : (7 * rate->smooth_rtt_ns + sample->rtt_ns) / 8;
     if (sample->rtt_ns <= rate->min_rtt_ns) {
         rate->min_rtt_ns    = sample->rtt_ns;
         rate->min_rtt_at_ns = sample->now_ns;
@@ -227,8 +240,9 @@ static void rate_lost(struct udp_cc *cc, uint64_t lost_bytes, uint64_t now_ns)
 static void rate_timed_out(struct udp_cc *cc, uint64_t now_ns)
 {
     (void)now_ns;
+    /* The second in vain: one at a time. */
+    cc->window_bytes        = cc->of.rate.is_cautious ? 1 : RATE_CAUTIOUS_BYTES;
     cc->of.rate.is_cautious = true;
-    cc->window_bytes        = RATE_CAUTIOUS_BYTES;
 }
 
 const struct udp_cc_ops udp_cc_rate_ops = {

@@ -54,7 +54,7 @@ struct udp_cc_rate {
     uint64_t rate_Bps[UDP_CC_ROUND_COUNT]; /* the best of each round */
     uint64_t rate_max_Bps;
     uint64_t full_Bps; /* of when start-up last grew */
-    uint64_t min_rtt_ns, min_rtt_at_ns;
+    uint64_t min_rtt_ns, min_rtt_at_ns, smooth_rtt_ns;
     uint64_t round_end_bytes; /* the round ends when so much arrived */
     uint64_t phase_ns;        /* since when the phase lasts */
     uint32_t round;

@@ -58,8 +58,7 @@ static void conn_drop_segments(struct udp_conn *conn)
     ucs_list_init(&all);
     if (conn->send.ring != NULL) {
         udp_send_drain(&conn->send, &all);
-        ucs_mpool_put(conn->send.ring);
-        conn->send.ring = NULL;
+        ucs_mpool_put(udp_send_return(&conn->send));
     }
     ucs_list_for_each_safe (segment, next, &all, link) {
         /* Where nobody waits any more, the last segment frees it. */
@@ -126,7 +125,7 @@ static void conn_fail_sent(struct udp_conn *conn, ucs_status_t status)
         return;
     }
     for (number = conn->send.first; number != conn->send.next; ++number) {
-        segment = conn->send.ring[number % UDP_WINDOW_COUNT];
+        segment = *udp_send_slot(&conn->send, number);
         if ((segment != NULL) && (segment->fragment != NULL)) {
             struct udp_fragment *fragment = segment->fragment;
 

@@ -142,6 +142,19 @@ static void send_measure(struct udp_conn *conn, struct udp_segment *segment,
     sample->rtt_ns = conn->rtt.latest_ns;
 }
 
+/* Its first sending arrived although it was sent again meanwhile: the path is
+ * slower than was thought. Without this sample nobody would ever learn that,
+ * and a slow path fill with what was sent again too early. */
+static void send_measure_first(struct udp_conn          *conn,
+                               const struct udp_segment *segment,
+                               const struct udp_head    *head,
+                               struct udp_cc_sample     *sample)
+{
+    udp_rtt_sample(&conn->rtt, conn->env->now_ns - segment->first_ns,
+                   (uint64_t)head->delay_us * UCS_NS_PER_US);
+    sample->rtt_ns = conn->rtt.latest_ns;
+}
+
 /* Those that arrived leave; @return what they tell. */
 static void send_take_out(struct udp_conn *conn, struct ucs_list *acked,
                           const struct udp_head *head)
@@ -153,9 +166,12 @@ static void send_take_out(struct udp_conn *conn, struct ucs_list *acked,
 
     ucs_list_for_each_safe (segment, next, acked, link) {
         sample.acked_bytes += udp_segment_bytes(segment);
-        if ((segment->number == newest) &&
-            (segment->attempt == head->newest_attempt)) {
+        if (segment->number != newest) {
+            /* It says nothing about time. */
+        } else if (segment->attempt == head->newest_attempt) {
             send_measure(conn, segment, head, &sample);
+        } else if (head->newest_attempt == 0) {
+            send_measure_first(conn, segment, head, &sample);
         }
         send_arrived(conn, segment);
     }
@@ -207,8 +223,7 @@ void udp_conn_take_ack(struct udp_conn *conn, const struct udp_head *head,
         if (!udp_send_is_idle(&conn->send)) {
             udp_conn_start_probe(conn);
         } else if (conn->send.ring != NULL) {
-            ucs_mpool_put(conn->send.ring);
-            conn->send.ring = NULL;
+            ucs_mpool_put(udp_send_return(&conn->send));
         }
     }
     send_end_flushes(conn);

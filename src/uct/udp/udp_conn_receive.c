@@ -45,7 +45,7 @@ void udp_conn_forget_received(struct udp_conn *conn)
     if (receive->ring != NULL) {
         for (number = receive->expected; number != receive->early_end;
              ++number) {
-            void **slot = &receive->ring[number % UDP_WINDOW_COUNT];
+            void **slot = udp_receive_slot(receive, number);
 
             held  = (struct udp_held *)*slot;
             *slot = NULL;
@@ -347,6 +347,27 @@ static bool receive_act(struct udp_conn *conn, const struct udp_head *head,
     }
 }
 
+/* A place in the ring for an early number. @return false: no memory. */
+static bool receive_has_place(struct udp_conn *conn, uint32_t number)
+{
+    bool     is_near = (number - conn->receive.expected < UDP_RING_COUNT);
+    unsigned count   = is_near ? UDP_RING_COUNT : UDP_WINDOW_COUNT;
+    void   **ring, **before;
+
+    if (udp_receive_fits(&conn->receive, number)) {
+        return true;
+    }
+    ring = udp_env_ring(conn->env, count);
+    if (ring == NULL) {
+        return false;
+    }
+    before = udp_receive_lend(&conn->receive, ring, count);
+    if (before != NULL) {
+        ucs_mpool_put(before);
+    }
+    return true;
+}
+
 static bool receive_early(struct udp_conn *conn, const struct udp_head *head,
                           uint8_t *bytes, size_t length)
 {
@@ -356,11 +377,7 @@ static bool receive_early(struct udp_conn *conn, const struct udp_head *head,
     if (rest == NULL) {
         return false;
     }
-    if (conn->receive.ring == NULL) {
-        udp_receive_lend(&conn->receive,
-                         (void **)ucs_mpool_get(&conn->env->rings));
-    }
-    if ((conn->receive.ring == NULL) ||
+    if (!receive_has_place(conn, head->number) ||
         (receive_acts_at_once(head->kind, head->flags) &&
          (head->kind != UDP_KIND_AM) &&
          !receive_act(conn, head, bytes, length))) {

@@ -138,13 +138,26 @@ size_t udp_conn_transmit(struct udp_conn *conn, enum udp_channel channel,
     return udp_conn_emit(conn, &out);
 }
 
+/* The first ring is short, the second is for the whole window. */
+static void send_lend_ring(struct udp_conn *conn)
+{
+    unsigned count =
+        (conn->send.ring == NULL) ? UDP_RING_COUNT : UDP_WINDOW_COUNT;
+    void **before = (void **)udp_send_lend(
+        &conn->send, (struct udp_segment **)udp_env_ring(conn->env, count),
+        count);
+
+    if (before != NULL) {
+        ucs_mpool_put(before);
+    }
+}
+
 /* A segment in order: the window has room for it. */
 void udp_segment_number(struct udp_conn *conn, struct udp_segment *segment,
                         struct udp_head *head)
 {
-    if (conn->send.ring == NULL) {
-        conn->send.ring =
-            (struct udp_segment **)ucs_mpool_get(&conn->env->rings);
+    if (ucs_unlikely(!udp_send_fits(&conn->send))) {
+        send_lend_ring(conn);
     }
     segment->conn = conn;
     segment->room = UCS_HOTEL_NO_ROOM;

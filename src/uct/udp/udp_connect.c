@@ -140,13 +140,16 @@ void udp_connect_packet(struct udp_conn *conn, const struct udp_head *head,
         conn->retry_count = 0;
         connect_ask(conn);
     } else if ((head->kind == UDP_KIND_ACCEPT) &&
-               (conn->state == UDP_CONN_CONNECT) &&
+               /* HELLO: we asked for another cookie meanwhile */
+               ((conn->state == UDP_CONN_CONNECT) ||
+                (conn->state == UDP_CONN_HELLO)) &&
                (hello.cookie == conn->nonce) &&
                udp_connect_agrees(conn->env, &hello) &&
                (udp_conn_encrypt(conn, hello.ciphers, hello.nonce) == UCS_OK)) {
         conn->seal =
             udp_seal_derive(&conn->handshake, conn->nonce, hello.nonce);
-        if (conn->retry_count == 1) { /* it answers the one that we sent */
+        if ((conn->state == UDP_CONN_CONNECT) &&
+            (conn->retry_count == 1)) { /* it answers the one that we sent */
             udp_rtt_sample(&conn->rtt, conn->env->now_ns - conn->asked_ns, 0);
         }
         connect_open(conn, &hello);

@@ -10,7 +10,8 @@
 
 enum {
     ENV_TICK_NS          = 100 * 1000,
-    ENV_RING_COUNT       = 2, /* of the first chunk: 32 KiB each */
+    ENV_RING_COUNT       = 2,  /* of the first chunk: 32 KiB each, */
+    ENV_SHORT_RING_COUNT = 16, /* and 512 B */
     ENV_LARGE_COUNT      = 16,
     ENV_LARGE_COUNT_MAX  = 16384,
     ENV_REASSEMBLY_COUNT = 4,
@@ -72,6 +73,8 @@ static ucs_status_t env_init_pools(struct udp_env *env, unsigned segment_count)
          ENV_FRAGMENT_COUNT, 0},
         {&env->rings, "udp rings", UDP_WINDOW_COUNT * sizeof(void *),
          ENV_RING_COUNT, 0},
+        {&env->short_rings, "udp short rings", UDP_RING_COUNT * sizeof(void *),
+         ENV_SHORT_RING_COUNT, 0},
         {&env->held_small, "udp small messages",
          sizeof(struct udp_held) + UDP_SMALL_BYTES, 32, 0},
         {&env->held_large, "udp messages",
@@ -97,8 +100,10 @@ static ucs_status_t env_init_pools(struct udp_env *env, unsigned segment_count)
             .align_bytes       = _Alignof(struct udp_crypt),
             .chunk_count       = pools[index].chunk,
             .element_count_max = pools[index].most,
-            .element_init =
-                (pools[index].pool == &env->rings) ? env_clear_ring : NULL,
+            .element_init      = ((pools[index].pool == &env->rings) ||
+                             (pools[index].pool == &env->short_rings))
+                                     ? env_clear_ring
+                                     : NULL,
         };
 
         status = ucsi_mpool_init(pools[index].pool, &params);
@@ -145,6 +150,7 @@ void udp_env_cleanup(struct udp_env *env)
     (void)ucsi_mpool_cleanup(&env->held_huge, true);
     (void)ucsi_mpool_cleanup(&env->held_large, true);
     (void)ucsi_mpool_cleanup(&env->held_small, true);
+    (void)ucsi_mpool_cleanup(&env->short_rings, true);
     (void)ucsi_mpool_cleanup(&env->rings, true);
     (void)ucsi_mpool_cleanup(&env->fragments, true);
     (void)ucsi_mpool_cleanup(&env->large, true);
@@ -172,6 +178,13 @@ void udp_env_unhold(struct udp_held *held)
         ucs_mpool_put(held->reassembly);
     }
     ucs_mpool_put(held);
+}
+
+void **udp_env_ring(struct udp_env *env, unsigned count)
+{
+    ucs_assert((count == UDP_RING_COUNT) || (count == UDP_WINDOW_COUNT));
+    return (void **)ucs_mpool_get((count == UDP_RING_COUNT) ? &env->short_rings
+                                                            : &env->rings);
 }
 
 struct udp_segment *udp_env_segment(struct udp_env *env, size_t packet_bytes)

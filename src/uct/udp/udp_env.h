@@ -106,7 +106,8 @@ struct udp_env_ops {
  *                 NULL: our own. came_from: from where, then
  * small, large    struct udp_segment with room for UDP_SMALL_BYTES, or for
  *                 UDP_LARGE_BYTES; held_* likewise, or for any packet
- * rings           void *[UDP_WINDOW_COUNT], all NULL, for both directions
+ * rings, short_*  void *[UDP_WINDOW_COUNT], [UDP_RING_COUNT], all NULL, for
+ *                 both directions
  * hotel           a room for each segment on its way
  * window          what connections tell their senders
  * busy            connections with something to send, served in turn
@@ -128,7 +129,7 @@ struct udp_env {
     const struct ucs_sockaddr *came_from;
     uint64_t                   bound_ns;
     uint64_t                   incarnation;
-    struct ucs_mpool           small, large, fragments, rings;
+    struct ucs_mpool           small, large, fragments, rings, short_rings;
     struct ucs_mpool           held_small, held_large, held_huge, reassemblies;
     struct ucs_mpool           crypts;
     struct ucs_hotel           hotel;
@@ -195,6 +196,10 @@ struct udp_held *udp_env_hold(struct udp_env *env, size_t length);
 
 /* Give it back, and its reassembly. */
 void udp_env_unhold(struct udp_held *held);
+
+/* A ring of UDP_RING_COUNT or UDP_WINDOW_COUNT pointers, all NULL. Whoever puts
+ * it back has cleared it. @return NULL: no memory. */
+void **udp_env_ring(struct udp_env *env, unsigned count);
 
 /* A segment with room for that many bytes of packet. @return NULL. */
 struct udp_segment *udp_env_segment(struct udp_env *env, size_t packet_bytes);

@@ -6,11 +6,6 @@
 #include "ucs/clock.h"
 #include "uct/udp/udp_seq.h"
 
-static void **receive_slot(const struct udp_receive *receive, uint32_t number)
-{
-    return &receive->ring[number % UDP_WINDOW_COUNT];
-}
-
 void udp_receive_init(struct udp_receive *receive, uint32_t first)
 {
     *receive = (struct udp_receive){
@@ -31,7 +26,8 @@ enum udp_arrival udp_receive_look(const struct udp_receive *receive,
     if (distance >= UDP_WINDOW_COUNT) {
         return UDP_ARRIVAL_BEYOND;
     }
-    if ((receive->ring != NULL) && (*receive_slot(receive, number) != NULL)) {
+    if (udp_receive_fits(receive, number) &&
+        (*udp_receive_slot(receive, number) != NULL)) {
         return UDP_ARRIVAL_OLD;
     }
     return UDP_ARRIVAL_EARLY;
@@ -52,14 +48,31 @@ void udp_receive_note(struct udp_receive *receive, const struct udp_head *head,
     }
 }
 
+void **udp_receive_lend(struct udp_receive *receive, void **ring,
+                        uint32_t count)
+{
+    void   **before       = receive->ring;
+    uint32_t before_count = receive->ring_count, index, number;
+
+    ucs_assert(count > before_count);
+    for (index = 0; index < before_count; ++index) {
+        number                     = receive->expected + index;
+        ring[number & (count - 1)] = before[number & (before_count - 1)];
+        before[number & (before_count - 1)] = NULL;
+    }
+    receive->ring       = ring;
+    receive->ring_count = count;
+    return before;
+}
+
 void udp_receive_keep(struct udp_receive *receive, uint32_t number, void *early)
 {
     ucs_assert(early != NULL);
-    ucs_assert(*receive_slot(receive, number) == NULL);
-    *receive_slot(receive, number) = early;
-    receive->early_end             = (receive->early_count == 0)
-                                         ? number + 1
-                                         : udp_seq_max(receive->early_end, number + 1);
+    ucs_assert(*udp_receive_slot(receive, number) == NULL);
+    *udp_receive_slot(receive, number) = early;
+    receive->early_end                 = (receive->early_count == 0)
+                                             ? number + 1
+                                             : udp_seq_max(receive->early_end, number + 1);
     ++receive->early_count;
 }
 
@@ -67,13 +80,13 @@ void *udp_receive_early(const struct udp_receive *receive)
 {
     return (receive->early_count == 0)
                ? NULL
-               : *receive_slot(receive, receive->expected);
+               : *udp_receive_slot(receive, receive->expected);
 }
 
 void udp_receive_pop(struct udp_receive *receive)
 {
     ucs_assert(udp_receive_early(receive) != NULL);
-    *receive_slot(receive, receive->expected) = NULL;
+    *udp_receive_slot(receive, receive->expected) = NULL;
     --receive->early_count;
 }
 
@@ -84,7 +97,8 @@ void **udp_receive_return(struct udp_receive *receive)
     if ((ring == NULL) || (receive->early_count > 0)) {
         return NULL;
     }
-    receive->ring = NULL;
+    receive->ring       = NULL;
+    receive->ring_count = 0;
     return ring;
 }
 
@@ -100,7 +114,7 @@ unsigned udp_receive_ranges(const struct udp_receive *receive,
     }
     for (number = receive->expected + 1; number != receive->early_end;
          ++number) {
-        bool is_there = (*receive_slot(receive, number) != NULL);
+        bool is_there = (*udp_receive_slot(receive, number) != NULL);
 
         if (is_there && !is_in) {
             if (count == UDP_RANGE_COUNT_MAX) {

@@ -7,8 +7,9 @@
  *                              ^ next is taken at once, then what it frees
  *
  * The ring holds one pointer for each early segment; it is lent by the owner
- * when the first one comes and given back when none is left, so a connection
- * in order has none. What the pointers mean is the owner's business.
+ * when the first one comes, replaced by a larger one when a segment comes that
+ * is too early for it, and given back when none is left, so a connection in
+ * order has none. What the pointers mean is the owner's business.
  *
  * An acknowledgement is due within UDP_ACK_DELAY_NS, so that it can ride on
  * data; at once after UDP_ACK_COUNT segments, and where the sender should know:
@@ -22,6 +23,7 @@
 
 enum udp_receive_limit {
     UDP_WINDOW_COUNT = 4096, /* segments of one connection on the way */
+    UDP_RING_COUNT   = 64,   /* of the first ring of a window: most are short */
     UDP_ACK_COUNT    = 64,
     UDP_ACK_DELAY_NS = 50 * 1000,
 };
@@ -36,7 +38,7 @@ enum udp_arrival {
 /* expected     every number before it has come
  * early_count  pointers in the ring
  * early_end    all that came early are before it
- * ring         [UDP_WINDOW_COUNT], by number; NULL: none was lent
+ * ring         [ring_count], by number; NULL: none was lent
  * owed_count   segments that came since the last acknowledgement
  * owed_ns      when the first of them came
  * is_urgent    acknowledge at once
@@ -51,6 +53,7 @@ struct udp_receive {
     uint32_t newest;
     uint8_t  newest_attempt;
     bool     is_urgent;
+    uint32_t ring_count;
     void   **ring;
 };
 
@@ -70,13 +73,26 @@ UCS_INLINE void udp_receive_take(struct udp_receive *receive)
     ++receive->expected;
 }
 
-/* Lend a ring, all NULL. */
-UCS_INLINE void udp_receive_lend(struct udp_receive *receive, void **ring)
+/* Is there a ring, and has it a place for that early number? */
+UCS_INLINE bool udp_receive_fits(const struct udp_receive *receive,
+                                 uint32_t                  number)
 {
-    receive->ring = ring;
+    return (receive->ring != NULL) &&
+           (number - receive->expected < receive->ring_count);
 }
 
-/* Keep an early one; there is a ring, and look() said EARLY. */
+UCS_INLINE void **udp_receive_slot(const struct udp_receive *receive,
+                                   uint32_t                  number)
+{
+    return &receive->ring[number & (receive->ring_count - 1)];
+}
+
+/* Lend a ring of `count`, a power of two, all NULL: what the one before held
+ * moves. @return the one before, all NULL; NULL: there was none. */
+void **udp_receive_lend(struct udp_receive *receive, void **ring,
+                        uint32_t count);
+
+/* Keep an early one; it fits, and look() said EARLY. */
 void udp_receive_keep(struct udp_receive *receive, uint32_t number,
                       void *early);
 

@@ -6,12 +6,6 @@
 #include "uct/udp/udp_loss.h"
 #include "uct/udp/udp_seq.h"
 
-static struct udp_segment **send_slot(const struct udp_send *send,
-                                      uint32_t               number)
-{
-    return &send->ring[number % UDP_WINDOW_COUNT];
-}
-
 void udp_send_init(struct udp_send *send, uint32_t first)
 {
     unsigned channel;
@@ -23,13 +17,42 @@ void udp_send_init(struct udp_send *send, uint32_t first)
     ucs_list_init(&send->lost);
 }
 
+struct udp_segment **udp_send_lend(struct udp_send     *send,
+                                   struct udp_segment **ring, uint32_t count)
+{
+    struct udp_segment **before       = send->ring;
+    uint32_t             before_count = send->ring_count, index, number;
+
+    ucs_assert(count > before_count);
+    for (index = 0; index < before_count; ++index) {
+        number                     = send->first + index;
+        ring[number & (count - 1)] = before[number & (before_count - 1)];
+        before[number & (before_count - 1)] = NULL;
+    }
+    send->ring       = ring;
+    send->ring_count = count;
+    return before;
+}
+
+struct udp_segment **udp_send_return(struct udp_send *send)
+{
+    struct udp_segment **ring = send->ring;
+
+    if (!udp_send_is_idle(send)) {
+        return NULL;
+    }
+    send->ring       = NULL;
+    send->ring_count = 0;
+    return ring;
+}
+
 void udp_send_add(struct udp_send *send, struct udp_segment *segment)
 {
-    ucs_assert(udp_send_is_open(send, 0) && (send->ring != NULL));
-    segment->number                   = send->next++;
-    segment->attempt                  = 0;
-    segment->state                    = UDP_SEGMENT_NEW;
-    *send_slot(send, segment->number) = segment;
+    ucs_assert(udp_send_is_open(send, 0) && udp_send_fits(send));
+    segment->number                       = send->next++;
+    segment->attempt                      = 0;
+    segment->state                        = UDP_SEGMENT_NEW;
+    *udp_send_slot(send, segment->number) = segment;
 }
 
 /* Leave the list it is on. */
@@ -50,6 +73,8 @@ void udp_send_sent(struct udp_send *send, struct udp_segment *segment,
 {
     if (segment->state != UDP_SEGMENT_NEW) {
         ++segment->attempt;
+    } else {
+        segment->first_ns = now_ns;
     }
     send_leave(send, segment);
     if (send->flight_bytes == 0) {
@@ -87,11 +112,11 @@ unsigned udp_send_ack(struct udp_send *send, uint32_t from, uint32_t to,
         return 0; /* nobody can have got those */
     }
     for (; udp_seq_is_before(from, to); ++from) {
-        segment = *send_slot(send, from);
+        segment = *udp_send_slot(send, from);
         if (segment == NULL) {
             continue;
         }
-        *send_slot(send, from) = NULL;
+        *udp_send_slot(send, from) = NULL;
         send_leave(send, segment);
         send->delivered_bytes += udp_segment_bytes(segment);
         if (segment->attempt == 0) {
@@ -101,7 +126,7 @@ unsigned udp_send_ack(struct udp_send *send, uint32_t from, uint32_t to,
         ++count;
     }
     while ((send->first != send->next) &&
-           (*send_slot(send, send->first) == NULL)) {
+           (*udp_send_slot(send, send->first) == NULL)) {
         ++send->first;
     }
     return count;
@@ -155,10 +180,10 @@ struct udp_segment *udp_send_last(const struct udp_send *send)
 void udp_send_drain(struct udp_send *send, struct ucs_list *all)
 {
     for (; send->first != send->next; ++send->first) {
-        struct udp_segment *segment = *send_slot(send, send->first);
+        struct udp_segment *segment = *udp_send_slot(send, send->first);
 
         if (segment != NULL) {
-            *send_slot(send, send->first) = NULL;
+            *udp_send_slot(send, send->first) = NULL;
             send_leave(send, segment);
             ucs_list_add_tail(all, &segment->link);
         }

@@ -27,6 +27,7 @@ struct udp_fragment;
 enum udp_segment_state { UDP_SEGMENT_NEW, UDP_SEGMENT_SENT, UDP_SEGMENT_LOST };
 
 /* One packet that must arrive.
+ * first_ns   when it was sent first; sent_ns: last
  * order      of its last sending, on its channel
  * delivered  bytes that had arrived, and when the last of them, as it was sent
  * room       in the hotel
@@ -36,7 +37,7 @@ struct udp_segment {
     struct ucs_list      link;
     struct udp_conn     *conn;
     struct udp_fragment *fragment;
-    uint64_t             sent_ns;
+    uint64_t             first_ns, sent_ns;
     uint64_t             delivered_bytes, delivered_ns;
     uint32_t             number, order, room;
     uint32_t             payload_offset, payload_bytes;
@@ -51,7 +52,8 @@ struct udp_segment {
  * reached     the latest order that arrived, plus one
  * reached_ns  when the latest of all that arrived was sent
  * flight_*    sent, not acknowledged, not given up
- * delivered_* all bytes that ever arrived, and when the last did */
+ * delivered_* all bytes that ever arrived, and when the last did
+ * ring        [ring_count], by number; NULL: none was lent */
 struct udp_send {
     uint32_t             first, next, limit;
     uint32_t             order[UDP_CHANNEL_COUNT];
@@ -62,7 +64,8 @@ struct udp_send {
     uint64_t             delivered_bytes, delivered_ns;
     struct ucs_list      sent[UDP_CHANNEL_COUNT];
     struct ucs_list      lost;
-    struct udp_segment **ring; /* [UDP_WINDOW_COUNT] */
+    uint32_t             ring_count;
+    struct udp_segment **ring;
 };
 
 void udp_send_init(struct udp_send *send, uint32_t first);
@@ -74,7 +77,7 @@ UCS_INLINE bool udp_send_is_idle(const struct udp_send *send)
 }
 
 /* May one more number be used, behind `reserved` others? There must be a
- * ring. */
+ * ring in which it fits. */
 UCS_INLINE bool udp_send_is_open(const struct udp_send *send, unsigned reserved)
 {
     uint32_t next = send->next + reserved;
@@ -87,6 +90,28 @@ UCS_INLINE size_t udp_segment_bytes(const struct udp_segment *segment)
 {
     return (size_t)segment->head_bytes + segment->payload_bytes;
 }
+
+/* Is there a ring, and has it a place for the next number? */
+UCS_INLINE bool udp_send_fits(const struct udp_send *send)
+{
+    return (send->ring != NULL) &&
+           (send->next - send->first < send->ring_count);
+}
+
+/* The segment of a number in the window; NULL: it has arrived. */
+UCS_INLINE struct udp_segment **udp_send_slot(const struct udp_send *send,
+                                              uint32_t               number)
+{
+    return &send->ring[number & (send->ring_count - 1)];
+}
+
+/* Lend a ring of `count`, a power of two, all NULL: what the one before held
+ * moves. @return the one before, all NULL; NULL: there was none. */
+struct udp_segment **udp_send_lend(struct udp_send     *send,
+                                   struct udp_segment **ring, uint32_t count);
+
+/* The ring, if the window is idle, so it can be given back; else NULL. */
+struct udp_segment **udp_send_return(struct udp_send *send);
 
 /* Give a new segment its number. */
 void udp_send_add(struct udp_send *send, struct udp_segment *segment);

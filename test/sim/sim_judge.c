@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test/sim/sim_judge.c - what must not happen, looked at from outside. */
+#include "sim_judge.h"
+
+#include "ucs/clock.h"
+
+enum {
+    JUDGE_IDLE_TRIPS = 10,
+    JUDGE_TICK_MS    = 1, /* of timers: a trip counts as so much at least */
+};
+
+bool sim_judge_flow_is_over(const struct load_flow *flow)
+{
+    struct sim_load       *load = flow->load;
+    const struct sim_host *from = &load->world.hosts[flow->from];
+    const struct sim_host *to   = &load->world.hosts[flow->to];
+    const struct load_end *end  = load_end(load, flow->from, flow->to);
+
+    if ((flow->sent == flow->count) && (flow->received == flow->count)) {
+        return true;
+    }
+    if (!from->is_up || (from->life != flow->from_life)) {
+        return true; /* nobody is there to be told */
+    }
+    if (!to->is_up || (to->life != flow->to_life)) {
+        return (end->status != UCS_OK) || (flow->status != UCS_OK) ||
+               (flow->sent == flow->count) || (to->life != flow->to_life);
+    }
+    return (end->status != UCS_OK) ||
+           (load_end(load, flow->to, flow->from)->status != UCS_OK);
+}
+
+bool sim_judge_is_over(struct sim_load *load)
+{
+    while ((load->over_count < load->flow_count) &&
+           sim_judge_flow_is_over(load->flows[load->over_count])) {
+        ++load->over_count;
+    }
+    return load->over_count == load->flow_count;
+}
+
+void sim_judge_check_idle(const struct sim_load *load)
+{
+    const struct sim_net     *net     = &load->world.net;
+    const struct sim_weather *weather = &net->weather;
+    uint64_t trip_ns = 2 * (weather->delay_ns + weather->jitter_ns +
+                            weather->reorder_ns + load->plan->wake_late_ns);
+
+    if (weather->rate_Bps != 0) { /* a full queue is part of the trip */
+        trip_ns += weather->queue_bytes * UCS_NS_PER_S / weather->rate_Bps;
+    }
+    trip_ns = ucs_max(trip_ns, (uint64_t)JUDGE_TICK_MS * UCS_NS_PER_MS);
+    if (load->plan->is_mild && (load->plan->fault_count == 0) &&
+        (load->plan->cut_count == 0) && (net->flying_count == 0) &&
+        (net->now_ns - net->last_packet_ns > JUDGE_IDLE_TRIPS * trip_ns)) {
+        sim_fail("no packet for %.3f ms, %.1f round trips, and messages wait",
+                 (double)(net->now_ns - net->last_packet_ns) / UCS_NS_PER_MS,
+                 (double)(net->now_ns - net->last_packet_ns) / (double)trip_ns);
+    }
+}
+
+void sim_judge_check_goodput(const struct sim_load *load)
+{
+    for (unsigned i = 0; i < load->flow_count; ++i) {
+        const struct load_flow *flow = load->flows[i];
+        double seconds = (double)(flow->received_ns - load->begin_ns) * 1e-9;
+        double Bps     = (double)flow->received_bytes / seconds;
+
+        printf("sim: %u -> %u: %.1f MB in %.3f s: %.1f MB/s\n", flow->from,
+               flow->to, (double)flow->received_bytes * 1e-6, seconds,
+               Bps * 1e-6);
+        if (Bps < (double)load->plan->goodput_Bps) {
+            sim_fail("flow %u -> %u: less than %.1f MB/s", flow->from, flow->to,
+                     (double)load->plan->goodput_Bps * 1e-6);
+        }
+    }
+}
+
+void sim_judge_say_what_waits(const struct sim_load *load)
+{
+    for (unsigned i = 0; i < load->flow_count; ++i) {
+        const struct load_flow *flow = load->flows[i];
+
+        if (!sim_judge_flow_is_over(flow)) {
+            sim_fail("flow %u -> %u hangs: %u begun, %u sent, %u received "
+                     "of %u",
+                     flow->from, flow->to, flow->send_begun, flow->sent,
+                     flow->received, flow->count);
+        }
+    }
+}
