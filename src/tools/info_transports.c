@@ -79,7 +79,7 @@ static void info_print_limits(const struct uct_device *device)
 static void info_print_transport(const struct uct_transport *transport,
                                  bool                        limits)
 {
-    struct uct_device devices[INFO_DEVICE_MAX]     = {{NULL}};
+    struct uct_device devices[INFO_DEVICE_MAX]     = {{0}};
     char              reason[UCT_REASON_BYTES_MAX] = "";
     unsigned          count                        = INFO_DEVICE_MAX;
     unsigned          i;

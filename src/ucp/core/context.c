@@ -55,7 +55,7 @@ static void context_open_device(struct ucp_context      *context,
 static void context_open_transport(struct ucp_context         *context,
                                    const struct uct_transport *transport)
 {
-    struct uct_device devices[UCP_DEVICE_COUNT_MAX] = {{NULL}};
+    struct uct_device devices[UCP_DEVICE_COUNT_MAX] = {{0}};
     char              reason[UCT_REASON_BYTES_MAX]  = "no device";
     unsigned          count = UCP_DEVICE_COUNT_MAX - context->resource_count;
     unsigned          room  = count;

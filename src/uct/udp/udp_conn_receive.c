@@ -105,7 +105,8 @@ static struct udp_reassembly *receive_begin(struct udp_conn        *conn,
         reassembly->message = chunk->message;
         reassembly->total   = chunk->total;
         reassembly->got     = 0;
-        memset(reassembly->came, 0, (chunk->total / 512 + 1) * 8);
+        memset(reassembly->came, 0,
+               (chunk->total / 512 + 1) * sizeof(uint64_t));
         ucs_list_add_tail(&conn->reassemblies, &reassembly->link);
     }
     return reassembly;
