@@ -71,7 +71,8 @@ static void connect_ask(struct udp_conn *conn)
     wait_ns <<= ucs_min(udp_loss_shift(conn->retry_count),
                         (unsigned)CONNECT_RETRY_SHIFT);
     ++conn->retry_count;
-    conn->asked_ns = conn->env->now_ns;
+    conn->asked_ns      = conn->env->now_ns;
+    conn->env->asked_ns = conn->env->now_ns;
     conn->retry_ns =
         conn->env->now_ns + ucs_min(wait_ns, (uint64_t)CONNECT_RETRY_MAX_NS);
     if (!connect_send(conn, (conn->state == UDP_CONN_HELLO)

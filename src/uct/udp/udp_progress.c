@@ -20,6 +20,7 @@ enum {
     PROGRESS_SKIP_COUNT = 16,  /* polls in which one socket is asked */
     PROGRESS_SKIP_BULK  = 4,   /* the same while bulk comes; and packets */
     PROGRESS_BULK_COUNT = 256, /* polls after the last packet of bulk */
+    PROGRESS_OPENING_NS = 250 * 1000 * 1000, /* after a question was sent */
 };
 
 /* ---------------------------------------------------------- ops of env */
@@ -200,6 +201,14 @@ static unsigned progress_channel(struct udp_iface *iface,
     return packets;
 }
 
+/* The answer to a handshake comes on the priority channel; bulk that is read
+ * before it is for nobody yet, and would have to come again. */
+static bool progress_is_opening(const struct udp_env *env)
+{
+    return (env->asked_ns != 0) &&
+           (env->now_ns - env->asked_ns < PROGRESS_OPENING_NS);
+}
+
 /* A socket that has nothing costs as much to ask as a whole message of shared
  * memory. So of the two the one that is expected to have something is asked
  * first. The data channel, while no bulk comes, and an interface that nobody
@@ -207,10 +216,12 @@ static unsigned progress_channel(struct udp_iface *iface,
 static unsigned progress_sockets(struct udp_iface *iface)
 {
     bool             is_bulk = (iface->bulk_count > 0);
-    enum udp_channel first   = is_bulk ? UDP_DATA : UDP_PRIORITY;
+    bool             opens   = progress_is_opening(&iface->env);
+    enum udp_channel first   = (is_bulk && !opens) ? UDP_DATA : UDP_PRIORITY;
     bool             is_due  = (++iface->skip_count >=
-                   (is_bulk ? PROGRESS_SKIP_BULK : PROGRESS_SKIP_COUNT));
-    unsigned         count   = 0;
+                   (is_bulk ? PROGRESS_SKIP_BULK : PROGRESS_SKIP_COUNT)) ||
+                  opens;
+    unsigned count = 0;
 
     if (is_due || !ucs_list_is_empty(&iface->all)) {
         count = progress_channel(iface, first);
@@ -219,7 +230,8 @@ static unsigned progress_sockets(struct udp_iface *iface)
     if (is_due ||
         (is_bulk && ((count == 0) || (count >= PROGRESS_SKIP_BULK)))) {
         iface->skip_count = 0;
-        count += progress_channel(iface, is_bulk ? UDP_PRIORITY : UDP_DATA);
+        count += progress_channel(iface, (first == UDP_DATA) ? UDP_PRIORITY
+                                                             : UDP_DATA);
     }
     return count;
 }
