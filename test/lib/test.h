@@ -92,4 +92,12 @@ uint64_t test_rounds(uint64_t quick, uint64_t often);
  * however busy the machine is. */
 double test_cpu_seconds(void);
 
+/* A network namespace for this process, with lo and nothing else. Skips the
+ * test where the kernel forbids it. */
+void test_netns(void);
+
+/* Run a command of iproute2 or nftables there; fails the test, or skips it
+ * where there is no such program. */
+void test_netns_run(const char *command);
+
 #endif

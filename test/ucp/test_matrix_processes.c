@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_matrix_processes.c - the protocols forced between two processes, over
  * one, two and four devices of a transport, and counted. */
+#include "config.h"
+
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,16 +14,41 @@
 #include "ucp/matrix.h"
 #include "ucp/proto/rdma.h"
 #include "ucp/suites.h"
+#ifdef HAVE_UDP
+#include "uct/udp/udp.h"
+#endif
 
 enum { TAG = 1 };
 
 static const struct test_param process_columns[] = {
-    COLUMN(sm, EAGER, 1),         COLUMN(sm, SEND, 1),
-    COLUMN(sm, PUT, 1),           COLUMN(sm, GET, 1),
-    COLUMN(sm, PIPELINE, 1),      COLUMN(sm, BUFFERED, 1),
-    COLUMN(example, EAGER, 1),    COLUMN(example, SEND, 1),
-    COLUMN(example, SEND, 2),     COLUMN(example, SEND, 4),
-    COLUMN(example, BUFFERED, 4), {0},
+    COLUMN(sm, EAGER, 1),
+    COLUMN(sm, SEND, 1),
+    COLUMN(sm, PUT, 1),
+    COLUMN(sm, GET, 1),
+    COLUMN(sm, PIPELINE, 1),
+    COLUMN(sm, BUFFERED, 1),
+    COLUMN(example, EAGER, 1),
+    COLUMN(example, SEND, 1),
+    COLUMN(example, SEND, 2),
+    COLUMN(example, SEND, 4),
+    COLUMN(example, BUFFERED, 4),
+#ifdef HAVE_UDP
+    COLUMN(udp, EAGER, 1),
+    COLUMN(udp, BUFFERED, 4),
+    COLUMN(udp, SEND, 1),
+    COLUMN(udp, SEND, 2),
+    COLUMN(udp, SEND, 4),
+    COLUMN(udp, PUT, 1),
+    COLUMN(udp, PUT, 2),
+    COLUMN(udp, PUT, 4),
+    COLUMN(udp, GET, 1),
+    COLUMN(udp, GET, 2),
+    COLUMN(udp, GET, 4),
+    COLUMN(udp, PIPELINE, 1),
+    COLUMN(udp, PIPELINE, 2),
+    COLUMN(udp, PIPELINE, 4),
+#endif
+    {0},
 };
 
 static const size_t process_lengths[] = {0,     1,     1000,   8159,   8160,
@@ -91,6 +120,29 @@ static void end_close(struct end *end)
     ucp_cleanup(end->context);
 }
 
+/* Did anything go over that lane? Fragments are announced, puts are not. */
+static bool process_used(const struct ucp_ep_lane *lane)
+{
+#ifdef HAVE_UDP
+    const struct uct_ep *ep = lane->uct_ep;
+
+    if (strcmp(ep->transport->name, "udp") == 0) {
+        return ucs_container_of(ep, struct udp_ep, base)
+                   ->conn->send.delivered_bytes > 0;
+    }
+#endif
+    return lane->is_used;
+}
+
+/* Who sends data, or reads it, does so over every rail. */
+static void process_check_rails(const struct end    *end,
+                                const struct column *column)
+{
+    for (unsigned i = 1; i < column->rails; ++i) {
+        ck_assert(process_used(&end->ep->lanes[i]));
+    }
+}
+
 /* R: checks each message, and says so. */
 static void process_of_r(const struct column *column, int channel)
 {
@@ -104,6 +156,9 @@ static void process_of_r(const struct column *column, int channel)
         end_receive(&end, process_bytes, process_lengths[i]);
         pattern_check(process_bytes, process_lengths[i], i);
         end_wait(&end, ucp_tag_send_nbx(end.ep, &word, 1, TAG, &pair_no_param));
+    }
+    if (column->kind == GET) {
+        process_check_rails(&end, column);
     }
     end_close(&end);
     _exit(0);
@@ -167,8 +222,8 @@ static void process_of_s(const struct column *column, int channel)
         carried.kind = can ? column->kind : SEND;
         process_send(&end, &carried, process_lengths[i], i);
     }
-    for (unsigned i = 1; i < column->rails; ++i) {
-        ck_assert(end.ep->lanes[i].is_used);
+    if (column->kind != GET) {
+        process_check_rails(&end, column);
     }
     end_close(&end);
     if (!can) {
@@ -176,11 +231,36 @@ static void process_of_s(const struct column *column, int channel)
     }
 }
 
+/* So many interfaces, and no others, for both processes. */
+static void process_network(unsigned rails)
+{
+    char names[64] = "", command[200];
+
+    test_netns();
+    for (unsigned i = 0; i < rails; ++i) {
+        size_t used = strlen(names);
+
+        (void)snprintf(names + used, sizeof(names) - used, "%srail%u",
+                       (i > 0) ? "," : "", i);
+        (void)snprintf(command, sizeof(command),
+                       "ip link add rail%u type veth peer name tail%u && "
+                       "ip link set tail%u up && ip link set rail%u up && "
+                       "ip address add 10.9.%u.1/24 dev rail%u",
+                       i, i, i, i, i, i);
+        test_netns_run(command);
+    }
+    (void)setenv("UCX_NET_DEVICES", names, 1);
+}
+
 static void processes__every_size(const struct test_param *param)
 {
-    int   pipe[2], status;
-    pid_t pid;
+    const struct column *column = param->value;
+    int                  pipe[2], status;
+    pid_t                pid;
 
+    if (strcmp(column->tls, "udp") == 0) {
+        process_network(column->rails);
+    }
     ck_assert_int_eq(
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pipe), 0);
     pid = fork();

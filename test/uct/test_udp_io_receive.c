@@ -208,8 +208,8 @@ static void udp_io_receive__link_local(const struct test_param *param)
     if (strcmp(param->name, "ipv6") != 0) {
         test_skip("only IPv6 has scopes");
     }
-    udp_stage_netns();
-    udp_stage_run("ip link add v0 type veth peer name v1 && "
+    test_netns();
+    test_netns_run("ip link add v0 type veth peer name v1 && "
                   "ip link set v0 up && ip link set v1 up && "
                   "ip addr add fe80::77/64 dev v0 nodad");
     params = udp_stage_params("fe80::77%v0");

@@ -56,8 +56,8 @@ static void udp_route_ask__every_kind(const struct test_param *param)
     size_t i;
 
     (void)param;
-    udp_stage_netns();
-    udp_stage_run(routes);
+    test_netns();
+    test_netns_run(routes);
     for (i = 0; i < UCS_ARRAY_COUNT(rows); ++i) {
         struct ucs_sockaddr local = parse(rows[i].local);
         struct ucs_sockaddr peer  = parse(rows[i].peer);
@@ -84,8 +84,8 @@ static void udp_route_ask__by_source(const struct test_param *param)
     struct udp_way      way;
 
     (void)param;
-    udp_stage_netns();
-    udp_stage_run("set -e; for i in v0 v1; do "
+    test_netns();
+    test_netns_run("set -e; for i in v0 v1; do "
                   "ip link add $i type veth peer name p$i; "
                   "ip link set $i up; ip link set p$i up; done; "
                   "ip addr add 10.1.0.1/24 dev v0; "

@@ -242,8 +242,8 @@ static void udp_io_send__too_long_for_the_device(const struct test_param *param)
     ucs_status_t         status;
     size_t               limit;
 
-    udp_stage_netns();
-    udp_stage_run("ip link set lo mtu 1500");
+    test_netns();
+    test_netns_run("ip link set lo mtu 1500");
     params = udp_stage_params(param->value);
     udp_stage_fill();
     udp_stage_open(ends, &params);
@@ -295,7 +295,7 @@ static void udp_io_send__no_route(const struct test_param *param)
     struct udp_out       out = {.to = &to, .iov = &byte, .iov_count = 1};
     ucs_status_t         status;
 
-    udp_stage_netns();
+    test_netns();
     params = udp_stage_params(param->value);
     udp_end_open(&end, &params);
     ck_assert_int_eq(
@@ -319,8 +319,8 @@ static void udp_io_send__firewall_is_loss(const struct test_param *param)
     ucs_status_t         status;
     unsigned             i;
 
-    udp_stage_netns();
-    udp_stage_run("nft 'add table inet t; add chain inet t o { type filter "
+    test_netns();
+    test_netns_run("nft 'add table inet t; add chain inet t o { type filter "
                   "hook output priority 0; }; add rule inet t o meta l4proto "
                   "udp drop'");
     params = udp_stage_params(param->value);
@@ -335,7 +335,7 @@ static void udp_io_send__firewall_is_loss(const struct test_param *param)
     ck_assert_int_eq(status, UCS_OK);
     udp_io_query(ends[0].io, &ends[0].attr);
     ck_assert_uint_eq(ends[0].attr.dropped_count, 3);
-    udp_stage_run("nft delete table inet t");
+    test_netns_run("nft delete table inet t");
     ck_assert_uint_eq(udp_io_receive(ends[1].io, UDP_DATA, &in, 1), 0);
     ck_assert_uint_eq(udp_io_send(ends[0].io, out, 1, &status), 1);
     ck_assert_uint_eq(udp_end_receive(&ends[1], UDP_DATA, &in, 1), 1);
@@ -350,8 +350,8 @@ static void open_to_nobody(struct udp_end *end, struct ucs_sockaddr *nobody,
     bool                 is_4 = strcmp(param->name, "ipv4") == 0;
     struct udp_io_params params;
 
-    udp_stage_netns();
-    udp_stage_run("ip link add v0 type veth peer name v1 && "
+    test_netns();
+    test_netns_run("ip link add v0 type veth peer name v1 && "
                   "ip link set v0 up && ip link set v1 up && "
                   "ip addr add 10.9.0.1/24 dev v0 && "
                   "ip addr add fd09::1/64 dev v0 nodad");
@@ -410,7 +410,7 @@ static void udp_io_send__full_socket_goes_on(const struct test_param *param)
     ck_assert_int_eq(udp_io_arm(end.io, UCS_NS_INFINITE, true), UCS_OK);
     poll_fd.fd     = udp_io_event_fd(end.io);
     poll_fd.events = POLLIN;
-    udp_stage_run("ip neigh replace 10.9.0.2 lladdr 02:00:00:00:00:02 dev v0 "
+    test_netns_run("ip neigh replace 10.9.0.2 lladdr 02:00:00:00:00:02 dev v0 "
                   "&& ip neigh replace fd09::2 lladdr 02:00:00:00:00:02 dev "
                   "v0");
     ck_assert_int_eq(poll(&poll_fd, 1, 10000), 1);

@@ -231,8 +231,8 @@ static void udp_route_reach__one_good_among_bad(const struct test_param *param)
     unsigned              i;
 
     (void)param;
-    udp_stage_netns();
-    udp_stage_run(host_commands);
+    test_netns();
+    test_netns_run(host_commands);
     ck_assert_int_eq(ucsi_netif_list_init(&list), UCS_OK);
     for (i = 0; i < list.count; ++i) {
         struct udp_device device;

@@ -147,21 +147,3 @@ unsigned udp_end_take(struct udp_end *end, size_t bytes, size_t segment_bytes)
     ck_assert(memcmp(udp_stage_bytes, taken, bytes) == 0);
     return packets;
 }
-
-void udp_stage_netns(void)
-{
-    if (unshare(CLONE_NEWNET) != 0) {
-        test_skip("no network namespace: unshare: %s", strerror(errno));
-    }
-    udp_stage_run("ip link set lo up");
-}
-
-void udp_stage_run(const char *command)
-{
-    int status = system(command);
-
-    if (WIFEXITED(status) && (WEXITSTATUS(status) == 127)) {
-        test_skip("no such program: %s", command);
-    }
-    ck_assert_msg(status == 0, "%s: status %d", command, status);
-}

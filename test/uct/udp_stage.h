@@ -46,12 +46,4 @@ struct udp_out udp_stage_out(const struct udp_end *to, size_t bytes,
  * @return packets; each but the last has segment_bytes. */
 unsigned udp_end_take(struct udp_end *end, size_t bytes, size_t segment_bytes);
 
-/* A network namespace for this process, with lo and nothing else. Skips the
- * test where the kernel forbids it. */
-void udp_stage_netns(void);
-
-/* Run a command of iproute2 or nftables there; fails the test, or skips it
- * where there is no such program. */
-void udp_stage_run(const char *command);
-
 #endif
