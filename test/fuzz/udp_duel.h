@@ -49,7 +49,8 @@ struct duel_end {
     bool                is_full;
 };
 
-/* is_lied_to  a peer that knows the keys lies: only memory must stay whole */
+/* is_lied_to  a peer that knows the keys lies: only memory must stay whole
+ * gave_up     one end has, and says so to the other */
 struct duel {
     struct duel_end    ends[2];
     uint64_t           now_ns;
@@ -57,6 +58,7 @@ struct duel {
     unsigned           packet_count;
     uint64_t           sent_count;
     bool               is_lied_to;
+    bool               gave_up;
 };
 
 /* Say why, and abort, unless is_true. */

@@ -68,7 +68,7 @@ size_t sim_stall_pool_bytes(size_t *most_p)
     return all;
 }
 
-void udp_stall_watch(struct udp_iface *iface)
+ucs_status_t udp_stall_watch(struct udp_iface *iface)
 {
     struct stall_watch *watch = calloc(1, sizeof(*watch));
 
@@ -76,6 +76,7 @@ void udp_stall_watch(struct udp_iface *iface)
     watch->iface = iface;
     sim_event_init(&watch->tick, stall_tick);
     ucs_list_add_tail(&stall_watches, &watch->link);
+    return UCS_OK;
 }
 
 void udp_stall_forget(struct udp_iface *iface)

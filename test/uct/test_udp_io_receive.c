@@ -210,8 +210,8 @@ static void udp_io_receive__link_local(const struct test_param *param)
     }
     test_netns();
     test_netns_run("ip link add v0 type veth peer name v1 && "
-                  "ip link set v0 up && ip link set v1 up && "
-                  "ip addr add fe80::77/64 dev v0 nodad");
+                   "ip link set v0 up && ip link set v1 up && "
+                   "ip addr add fe80::77/64 dev v0 nodad");
     params = udp_stage_params("fe80::77%v0");
     udp_stage_open(ends, &params);
     out.to = &ends[1].attr.addresses[UDP_PRIORITY];

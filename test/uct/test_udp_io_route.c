@@ -86,13 +86,13 @@ static void udp_route_ask__by_source(const struct test_param *param)
     (void)param;
     test_netns();
     test_netns_run("set -e; for i in v0 v1; do "
-                  "ip link add $i type veth peer name p$i; "
-                  "ip link set $i up; ip link set p$i up; done; "
-                  "ip addr add 10.1.0.1/24 dev v0; "
-                  "ip addr add 10.2.0.1/24 dev v1; "
-                  "ip route add 10.7.0.0/16 via 10.1.0.254; "
-                  "ip route add 10.7.0.0/16 via 10.2.0.254 table 7; "
-                  "ip rule add from 10.2.0.1 table 7");
+                   "ip link add $i type veth peer name p$i; "
+                   "ip link set $i up; ip link set p$i up; done; "
+                   "ip addr add 10.1.0.1/24 dev v0; "
+                   "ip addr add 10.2.0.1/24 dev v1; "
+                   "ip route add 10.7.0.0/16 via 10.1.0.254; "
+                   "ip route add 10.7.0.0/16 via 10.2.0.254 table 7; "
+                   "ip rule add from 10.2.0.1 table 7");
     first  = parse("10.1.0.1");
     second = parse("10.2.0.1");
     ck_assert_int_eq(udp_route_ask(&first, &peer, &way), UCS_OK);

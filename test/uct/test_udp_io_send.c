@@ -321,8 +321,8 @@ static void udp_io_send__firewall_is_loss(const struct test_param *param)
 
     test_netns();
     test_netns_run("nft 'add table inet t; add chain inet t o { type filter "
-                  "hook output priority 0; }; add rule inet t o meta l4proto "
-                  "udp drop'");
+                   "hook output priority 0; }; add rule inet t o meta l4proto "
+                   "udp drop'");
     params = udp_stage_params(param->value);
     udp_stage_open(ends, &params);
     for (i = 0; i < 3; ++i) {
@@ -352,9 +352,9 @@ static void open_to_nobody(struct udp_end *end, struct ucs_sockaddr *nobody,
 
     test_netns();
     test_netns_run("ip link add v0 type veth peer name v1 && "
-                  "ip link set v0 up && ip link set v1 up && "
-                  "ip addr add 10.9.0.1/24 dev v0 && "
-                  "ip addr add fd09::1/64 dev v0 nodad");
+                   "ip link set v0 up && ip link set v1 up && "
+                   "ip addr add 10.9.0.1/24 dev v0 && "
+                   "ip addr add fd09::1/64 dev v0 nodad");
     params              = udp_stage_params(is_4 ? "10.9.0.1" : "fd09::1");
     params.send_bytes   = 4096;
     params.segmentation = false;
@@ -411,8 +411,8 @@ static void udp_io_send__full_socket_goes_on(const struct test_param *param)
     poll_fd.fd     = udp_io_event_fd(end.io);
     poll_fd.events = POLLIN;
     test_netns_run("ip neigh replace 10.9.0.2 lladdr 02:00:00:00:00:02 dev v0 "
-                  "&& ip neigh replace fd09::2 lladdr 02:00:00:00:00:02 dev "
-                  "v0");
+                   "&& ip neigh replace fd09::2 lladdr 02:00:00:00:00:02 dev "
+                   "v0");
     ck_assert_int_eq(poll(&poll_fd, 1, 10000), 1);
     while (udp_io_send(end.io, &out, 1, &status) == 0) {
         ck_assert_int_eq(status, UCS_ERR_WOULD_BLOCK);

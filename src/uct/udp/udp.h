@@ -189,8 +189,8 @@ enum {
 bool udp_stall_look(struct udp_iface *iface);
 
 /* udp_stall_thread.c: look at it every tick, until it is forgotten */
-void udp_stall_watch(struct udp_iface *iface);
-void udp_stall_forget(struct udp_iface *iface);
+ucs_status_t udp_stall_watch(struct udp_iface *iface);
+void         udp_stall_forget(struct udp_iface *iface);
 
 /* udp_ep.c */
 ucs_status_t udp_ep_create(struct uct_iface           *iface,

@@ -233,7 +233,11 @@ ucs_status_t udp_iface_open(struct uct_md                 *md,
                       iface->env.counters);
     iface_join_ring(iface, params->neighbour);
     if (iface->options.helper) {
-        udp_stall_watch(iface);
+        status = udp_stall_watch(iface);
+    }
+    if (status != UCS_OK) {
+        udp_iface_close(&iface->base);
+        return status;
     }
     *iface_p = &iface->base;
     return UCS_OK;

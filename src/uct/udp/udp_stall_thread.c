@@ -5,6 +5,7 @@
  * computes, and is to be answered. */
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 
 #include "ucs/clock.h"
@@ -67,15 +68,15 @@ static void stall_in_child(void)
     ++stall.generation;
 }
 
+static int stall_forks_error;
+
 static void stall_mind_forks(void)
 {
-    int error = pthread_atfork(NULL, NULL, stall_in_child);
-
-    ucs_check(error == 0);
+    stall_forks_error = pthread_atfork(NULL, NULL, stall_in_child);
 }
 
 /* Signals are the application's. */
-static void stall_start(void)
+static int stall_start(void)
 {
     sigset_t all, before;
     int      error;
@@ -85,20 +86,31 @@ static void stall_start(void)
     error = pthread_create(&stall.thread, NULL, stall_main,
                            (void *)(uintptr_t)stall.generation);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    ucs_check(error == 0);
+    return error;
 }
 
-void udp_stall_watch(struct udp_iface *iface)
+ucs_status_t udp_stall_watch(struct udp_iface *iface)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int                   error;
 
     (void)pthread_once(&once, stall_mind_forks);
     (void)pthread_mutex_lock(&stall.lock);
-    ucs_list_add_tail(&stall.ifaces, &iface->stall_link);
-    if (stall.count++ == 0) {
-        stall_start();
+    error = (stall_forks_error != 0) ? stall_forks_error
+            : (stall.count == 0)     ? stall_start()
+                                     : 0;
+    if (error == 0) {
+        ucs_list_add_tail(&stall.ifaces, &iface->stall_link);
+        ++stall.count;
     }
     (void)pthread_mutex_unlock(&stall.lock);
+    if (error != 0) {
+        ucs_error("udp: no helper thread: %s (UCX_UDP_HELPER=n does without, "
+                  "for applications that call all the time)",
+                  strerror(error));
+        return UCS_ERR_NO_MEMORY;
+    }
+    return UCS_OK;
 }
 
 static bool stall_has(const struct udp_iface *wanted)
