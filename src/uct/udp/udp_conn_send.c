@@ -266,6 +266,5 @@ void udp_conn_send_ping(struct udp_conn *conn, size_t packet_bytes)
         length = packet_bytes - UDP_HEAD_BYTES;
     }
     memset(bytes + UDP_HEAD_BYTES, 0, length);
-    conn->pinged_ns = conn->env->now_ns;
     (void)udp_conn_send_control(conn, bytes, UDP_KIND_PING, 0, length);
 }

@@ -290,6 +290,7 @@ static void connect_keep_alive(struct udp_conn *conn)
         }
         ++conn->pinged_count;
         ++conn->retry_count;
+        conn->pinged_ns = now_ns;
         udp_conn_send_ping(conn, 0);
     }
 }

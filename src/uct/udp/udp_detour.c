@@ -123,8 +123,7 @@ void udp_detour_heard(struct udp_conn *conn, unsigned kind)
 
 void udp_detour_step(struct udp_conn *conn)
 {
-    struct udp_detour *detour    = &conn->detour;
-    uint64_t           pinged_ns = conn->pinged_ns;
+    struct udp_detour *detour = &conn->detour;
 
     if (!detour->is_taken || (conn->env->now_ns < detour->look_ns)) {
         return;
@@ -133,5 +132,4 @@ void udp_detour_step(struct udp_conn *conn)
     detour->is_taken = false;
     udp_conn_send_ping(conn, 0);
     detour->is_taken = true;
-    conn->pinged_ns  = pinged_ns; /* it proves nothing about the peer */
 }
