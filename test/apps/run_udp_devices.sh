@@ -149,6 +149,15 @@ link_local() {
     ip -n "$(netns_of "$1")" -6 -o addr show dev eth0 scope link |
         sed -n 's/.*inet6 \([^/]*\).*/\1/p'
 }
+# Nobody may use an address that the kernel still asks the others about.
+is_asked_about() {
+    [ -n "$(ip -n "$(netns_of "$1")" -6 -o addr show dev eth0 tentative)" ]
+}
+tries=100
+while [ $tries -gt 0 ] && { is_asked_about 1 || is_asked_about 2; }; do
+    tries=$((tries - 1))
+    sleep 0.1
+done
 there=$(link_local 2)
 # shellcheck disable=SC2086
 check "IPv6 link-local" pair "[$there%eth0]" UCX_NET_DEVICES=eth0 \
