@@ -244,6 +244,24 @@ static const ucp_generic_dt_ops_t whole_ops = {.start_pack  = whole_start,
                                                .pack        = whole_pack,
                                                .finish      = whole_finish};
 
+/* Bytes of such an element from `offset` on. */
+static void check_packed(const uint8_t *packed, size_t offset, size_t length)
+{
+    for (size_t i = 0; i < length; ++i) {
+        ck_assert_uint_eq(packed[i], (uint8_t)(offset + i));
+    }
+}
+
+static ucp_datatype_t whole_open(struct ucp_dt_iter *iter, void *context)
+{
+    ucp_datatype_t datatype;
+
+    ck_assert_int_eq(ucp_dt_create_generic(&whole_ops, context, &datatype),
+                     UCS_OK);
+    ck_assert_int_eq(ucp_dt_iter_init_send(iter, NULL, 1, datatype), UCS_OK);
+    return datatype;
+}
+
 /* Room for less than an element, again and again, as at the end of a
  * receiver's window: elements are split, and nothing is lost. */
 static void generic__elements_are_split_at_need(const struct test_param *param)
@@ -254,15 +272,11 @@ static void generic__elements_are_split_at_need(const struct test_param *param)
     size_t             offset = 0, length;
 
     (void)param;
-    ck_assert_int_eq(ucp_dt_create_generic(&whole_ops, packed, &datatype),
-                     UCS_OK);
-    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, NULL, 1, datatype), UCS_OK);
+    datatype = whole_open(&iter, packed);
     while (offset < 600) {
         length = ucp_dt_iter_pack(&iter, packed, 1 + test_random_below(40));
         ck_assert_uint_gt(length, 0);
-        for (size_t i = 0; i < length; ++i) {
-            ck_assert_uint_eq(packed[i], (uint8_t)(offset + i));
-        }
+        check_packed(packed, offset, length);
         offset += length;
     }
     ck_assert_uint_eq(offset, 600);
@@ -279,15 +293,11 @@ static void generic__elements_are_not_split(const struct test_param *param)
     size_t             offset = 0, length;
 
     (void)param;
-    ck_assert_int_eq(ucp_dt_create_generic(&whole_ops, packed, &datatype),
-                     UCS_OK);
-    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, NULL, 1, datatype), UCS_OK);
+    datatype = whole_open(&iter, packed);
     while (offset < 600) {
         length = ucp_dt_iter_pack(&iter, packed, sizeof(packed));
         ck_assert_uint_eq(length, ucs_min((size_t)96, 600 - offset));
-        for (size_t i = 0; i < length; ++i) {
-            ck_assert_uint_eq(packed[i], (uint8_t)(offset + i));
-        }
+        check_packed(packed, offset, length);
         offset += length;
         ck_assert_uint_eq(iter.offset, offset);
     }

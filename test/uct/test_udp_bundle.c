@@ -14,9 +14,7 @@ static struct udp_net net;
 static void setup(const struct test_param *param)
 {
     (void)param;
-    udp_net_open(&net, 0);
-    udp_net_connect(&net);
-    ck_assert(udp_net_until(&net, udp_net_is_open, 30));
+    udp_net_open_connected(&net);
 }
 
 static void teardown(const struct test_param *param)

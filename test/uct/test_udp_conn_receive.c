@@ -14,9 +14,7 @@ static uint8_t        packet[UDP_PACKET_BYTES_MAX + 64] UCS_ALIGNED(8);
 static void setup(const struct test_param *param)
 {
     (void)param;
-    udp_net_open(&net, 0);
-    udp_net_connect(&net);
-    ck_assert(udp_net_until(&net, udp_net_is_open, 30));
+    udp_net_open_connected(&net);
     memset(packet, 0, sizeof(packet));
 }
 

@@ -17,10 +17,8 @@ static uint8_t  memory[2][ZCOPY_BYTES];
 static void setup(const struct test_param *param)
 {
     (void)param;
-    udp_net_open(&net, 0);
     sent[0] = sent[1] = zcopies[0] = zcopies[1] = 0;
-    udp_net_connect(&net);
-    ck_assert(udp_net_until(&net, udp_net_is_open, 30));
+    udp_net_open_connected(&net);
 }
 
 static void teardown(const struct test_param *param)

@@ -15,9 +15,7 @@ static void setup(const struct test_param *param)
 {
     (void)param;
     asked = 0;
-    udp_net_open(&net, 0);
-    udp_net_connect(&net);
-    ck_assert(udp_net_until(&net, udp_net_is_open, 30));
+    udp_net_open_connected(&net);
 }
 
 static void teardown(const struct test_param *param)

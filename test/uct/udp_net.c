@@ -244,7 +244,7 @@ static void net_answer(struct udp_net_end *end, const struct udp_head *head,
     ck_assert(
         udp_seal_check(&end->self.secret, bytes, UDP_HEAD_BYTES + 40, length));
     udp_wire_get_hello(bytes + UDP_HEAD_BYTES, &hello);
-    if (!udp_connect_agrees(&end->env, &hello)) {
+    if (!udp_connect_agrees(&end->env, hello.ciphers)) {
         ++end->refused_count;
         return;
     }

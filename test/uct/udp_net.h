@@ -10,6 +10,7 @@
 #ifndef TEST_UCT_UDP_NET_H_
 #define TEST_UCT_UDP_NET_H_
 
+#include "lib/test.h"
 #include "ucs/heap.h"
 #include "uct/udp/udp_connect.h"
 
@@ -75,6 +76,14 @@ bool udp_net_step(struct udp_net *net);
 bool udp_net_until(struct udp_net *net, bool (*fn)(struct udp_net *),
                    double          seconds);
 bool udp_net_is_open(struct udp_net *net);
+
+/* Open, and connect until it is done. */
+static inline void udp_net_open_connected(struct udp_net *net)
+{
+    udp_net_open(net, 0);
+    udp_net_connect(net);
+    ck_assert(udp_net_until(net, udp_net_is_open, 30));
+}
 
 /* A packet for that end, sealed with its peer's key whatever it says: `to` is
  * filled in, extension and payload, [length], are behind the head. */

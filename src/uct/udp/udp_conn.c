@@ -84,6 +84,9 @@ static void conn_drop_queue(struct ucs_queue *queue)
 
 void udp_conn_cleanup(struct udp_conn *conn)
 {
+    if (conn->is_fin_queued && !conn->is_fin_acked) {
+        --conn->env->ending_count;
+    }
     conn_leave(conn);
     conn_drop_segments(conn);
     udp_conn_forget_received(conn);

@@ -16,15 +16,14 @@
 #include "ucs/bytes.h"
 #include "ucs/log.h"
 
-bool udp_connect_agrees(const struct udp_env   *env,
-                        const struct udp_hello *hello)
+bool udp_connect_agrees(const struct udp_env *env, unsigned ciphers)
 {
     enum udp_crypt_algorithm algorithm;
 
-    if ((env->ciphers == 0) && (hello->ciphers == 0)) {
+    if ((env->ciphers == 0) && (ciphers == 0)) {
         return true;
     }
-    return udp_crypt_choose(env->ciphers, hello->ciphers, &algorithm) == UCS_OK;
+    return udp_crypt_choose(env->ciphers, ciphers, &algorithm) == UCS_OK;
 }
 
 ucs_status_t udp_conn_encrypt(struct udp_conn *conn, unsigned ciphers,

@@ -145,7 +145,7 @@ void udp_connect_packet(struct udp_conn *conn, const struct udp_head *head,
                ((conn->state == UDP_CONN_CONNECT) ||
                 (conn->state == UDP_CONN_HELLO)) &&
                (hello.cookie == conn->nonce) &&
-               udp_connect_agrees(conn->env, &hello) &&
+               udp_connect_agrees(conn->env, hello.ciphers) &&
                (udp_conn_encrypt(conn, hello.ciphers, hello.nonce) == UCS_OK)) {
         conn->seal =
             udp_seal_derive(&conn->handshake, conn->nonce, hello.nonce);
@@ -373,7 +373,8 @@ void udp_connect_close(struct udp_conn *conn)
         return;
     }
     conn->is_fin_queued = true;
-    fin->flags          = UDP_FLAG_ACK_NOW;
+    ++conn->env->ending_count;
+    fin->flags = UDP_FLAG_ACK_NOW;
     udp_conn_queue_answer(conn, fin);
 }
 

@@ -43,8 +43,7 @@ bool udp_connect_is_ours(const struct udp_connect_self *self,
                          const struct ucs_sockaddr     *from,
                          const struct udp_hello *hello, uint64_t now_ns);
 /* Do both ends encrypt, or neither, and in a way that both can? */
-bool udp_connect_agrees(const struct udp_env   *env,
-                        const struct udp_hello *hello);
+bool udp_connect_agrees(const struct udp_env *env, unsigned ciphers);
 /* Make `conn`, which is new, the other end of that CONNECT. nonce is set.
  * @return UCS_ERR_UNSUPPORTED: not encrypted as we can; no memory. Then it is
  *         nobody's. */

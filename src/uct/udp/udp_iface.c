@@ -425,8 +425,7 @@ ucs_status_t udp_iface_check(const struct udp_iface   *iface,
 {
     const struct udp_route_peer peer = iface_peer(iface, address);
 
-    if ((address->ciphers & iface->address.ciphers) == 0 &&
-        (address->ciphers | iface->address.ciphers) != 0) {
+    if (!udp_connect_agrees(&iface->env, address->ciphers)) {
         (void)snprintf(reason, UCT_REASON_BYTES_MAX,
                        "the peer %s its packets, this end %s: UCX_NET_ENCRYPT "
                        "must be the same on both sides",

@@ -102,6 +102,9 @@ bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation)
 {
     const struct udp_conn *conn;
 
+    if (iface->env.ending_count == 0) {
+        return false; /* or ten thousand endpoints look at one another */
+    }
     ucs_list_for_each (conn, &iface->all, link) {
         if ((conn->peer_incarnation == incarnation) &&
             (conn->state == UDP_CONN_OPEN) && conn->is_fin_queued &&
@@ -228,7 +231,7 @@ static bool peers_stranger(struct udp_iface          *iface,
         return false;
     }
     udp_wire_get_hello(bytes + UDP_HEAD_BYTES, &hello);
-    if (!udp_connect_agrees(&iface->env, &hello)) {
+    if (!udp_connect_agrees(&iface->env, hello.ciphers)) {
         peers_refuse(iface, from, &hello);
         return true;
     }
