@@ -30,6 +30,10 @@ a copy may be longer than a packet|udp_am.c|(zcopy.total > udp_conn_payload_byte
 a path that became narrow is not noticed|udp_conn.c|(conn->timeout_count > 3)|(conn->timeout_count > 1000000)
 a lost question is not asked again|udp_connect.c|        } else if (now_ns >= conn->retry_ns) {|        } else if (now_ns == 0) {
 the slow are sent everything twice|udp_conn_pump.c|} else if (head->newest_attempt == 0) {|} else if (false) {
+a put that is refused has arrived|udp_rma.c|        rma_refuse(conn, access.operation);\n        return false;|        rma_refuse(conn, access.operation);\n        return true;
+a get is whole when a part of it came|udp_rma.c|fragment->got += (uint32_t)length;|fragment->got = fragment->total;
+who closed speaks again before the end is heard|udp_peers.c|if (iface->env.ending_count == 0) {|if (true) {
+a packet on a detour is for nobody|udp_peers.c|!peers_detoured(iface, from, &head, bytes, length)|(true)
 ROWS
 )
 source_dir=$(cd "${srcdir:-.}" && pwd)

@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# test/sim/run_sim.sh - seeds of the simulator, goodput, a crowd: a few hundred
+# test/sim/run_sim.sh - seeds of the simulator, goodput, crowds: a few hundred
 # seeds and hosts; in a campaign (TEST_TIER=campaign, TEST_LONG=1) ten thousand
-# seeds and a thousand hosts. A seed that fails says how to replay it.
+# seeds, a thousand hosts that all speak with all, ten thousand with one. A seed that fails says how to replay it.
 set -u
 sim=test/sim/sim
 [ -x "$sim" ] || { echo "skip sim: built without udp"; exit 77; }
-tests=("seeds --seeds 500" "goodput --goodput" "crowd --hosts 100")
+tests=("seeds --seeds 500" "goodput --goodput" "crowd --hosts 100"
+    "star --star 300")
 if [ "${TEST_TIER:-}" = campaign ] || [ "${TEST_LONG:-0}" = 1 ]; then
-    tests=("seeds --seeds 10000" "goodput --goodput" "crowd --hosts 1000")
+    tests=("seeds --seeds 10000" "goodput --goodput" "crowd --hosts 1000"
+        "star --star 10000")
 fi
 passed=0 failed=0
 for row in "${tests[@]}"; do

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -91,6 +92,22 @@ static void sim_run_share(const struct sim_options *options, unsigned job)
         }
     }
     _exit(0);
+}
+
+/* A worker has a descriptor, and another one while it closes. */
+static void sim_allow_files(unsigned host_count)
+{
+    rlim_t        count = (rlim_t)2 * host_count + 100;
+    struct rlimit limit;
+
+    if ((getrlimit(RLIMIT_NOFILE, &limit) == 0) && (limit.rlim_cur < count)) {
+        limit.rlim_cur = count;
+        limit.rlim_max = ucs_max(limit.rlim_max, count);
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+            fprintf(stderr, "sim: %u hosts need %llu open files: %s\n",
+                    host_count, (unsigned long long)count, strerror(errno));
+        }
+    }
 }
 
 static bool sim_run_all(const struct sim_options *options)
@@ -216,6 +233,7 @@ int main(int argc, char **argv)
         return 1;
     }
     signal(SIGALRM, sim_too_long);
+    sim_allow_files(options.host_count);
     if (!sim_run_all(&options)) {
         return 1;
     }

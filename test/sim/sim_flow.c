@@ -104,8 +104,7 @@ static void check_received(const struct load_op *op, ucs_status_t status,
     free(expected);
 }
 
-/* Was it given up, by us or with the worker, or has its peer died? */
-static bool flow_may_end(const struct load_flow *flow)
+bool sim_flow_may_end(const struct load_flow *flow)
 {
     const struct sim_host *hosts = flow->load->world.hosts;
 
@@ -123,7 +122,7 @@ static void op_finish_send(struct load_op *op, ucs_status_t status)
               ucs_status_string(status));
     if (status == UCS_OK) {
         ++flow->sent;
-    } else if (!flow_may_end(flow)) {
+    } else if (!sim_flow_may_end(flow)) {
         sim_fail("flow %u -> %u: send %u: %s", flow->from, flow->to, op->number,
                  ucs_status_string(status));
     } else if (flow->status == UCS_OK) {
@@ -140,7 +139,7 @@ static void op_finish_receive(struct load_op *op, ucs_status_t status,
 
     sim_trace("flow %u -> %u: received %u: %s", flow->from, flow->to,
               op->number, ucs_status_string(status));
-    if ((status == UCS_OK) || !flow_may_end(flow)) {
+    if ((status == UCS_OK) || !sim_flow_may_end(flow)) {
         check_received(op, status, length);
         flow->received_bytes += length;
         flow->received_ns = flow->load->world.net.now_ns;

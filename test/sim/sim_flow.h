@@ -6,8 +6,25 @@
 #include "sim_plan.h"
 #include "sim_world.h"
 #include "ucs/list.h"
+#include "uct/api/transport.h"
 
 struct sim_load;
+
+enum { LOAD_RMA_COUNT = 3 }; /* of a kind at a time */
+
+/* Puts, gets and atomics of a flow (sim_rma.c).
+ * link     in load_host.rmas until all rounds are over
+ * offset   of its bytes in the target's memory
+ * step     of this round; pending: its operations
+ * sum      of all that was added there */
+struct load_rma {
+    struct ucs_list link;
+    bool            is_listed, has_failed;
+    unsigned        round, step, pending;
+    size_t          offset;
+    uint64_t        sum;
+    uint64_t        results[LOAD_RMA_COUNT];
+};
 
 /* sent, received  completed; *_begun: started
  * status          of the sender's endpoint
@@ -21,6 +38,7 @@ struct load_flow {
     unsigned         count, send_begun, sent, receive_begun, received;
     uint64_t         received_bytes, received_ns; /* and when the last came */
     ucs_status_t     status;
+    struct load_rma  rma;
 };
 
 /* An operation; buffer is [length]. */
@@ -43,9 +61,21 @@ struct load_end {
     void            *closing;
 };
 
-/* Flows of a host that can go on. */
+/* What an application has on a host.
+ * sending, receiving  flows that can go on; rmas: some day
+ * closing      its end that is closed and made anew; NULL: none
+ * memory       [memory_bytes] for others to put and get, memory_used of them
+ *              given to flows; mems, keys: on each rail. gone_keys: to memory
+ *              that was there */
 struct load_host {
-    struct ucs_list sending, receiving;
+    struct ucs_list  sending, receiving, rmas;
+    struct load_end *closing;
+    uint8_t         *memory;
+    size_t           memory_bytes, memory_used;
+    struct uct_mem  *mems[SIM_RAIL_COUNT_MAX];
+    uint8_t          keys[SIM_RAIL_COUNT_MAX][UCT_RKEY_BYTES_MAX];
+    uint8_t          gone_keys[SIM_RAIL_COUNT_MAX][UCT_RKEY_BYTES_MAX];
+    size_t           key_bytes;
 };
 
 struct load_fault {
@@ -67,6 +97,8 @@ struct sim_load {
     struct load_fault      faults[SIM_FAULT_COUNT_MAX];
     struct load_fault      verdicts[SIM_FAULT_COUNT_MAX];
     uint64_t               begin_ns;
+    uint64_t               step_count;
+    size_t                 pool_bytes_max; /* of an interface */
 };
 
 static inline struct load_end *load_end(struct sim_load *load, unsigned host,
@@ -91,6 +123,17 @@ void sim_flow_receive(struct load_flow *flow, ucp_worker_h worker);
 
 void sim_op_free(struct load_op *op);
 
+/* Was it given up, by us or with the worker, or has its peer died? */
+bool sim_flow_may_end(const struct load_flow *flow);
+
+/* sim_load.c: one of each; a process; what is left of its own */
+void sim_load_add_flow(struct sim_load *load, unsigned from, unsigned to);
+void sim_load_join(struct sim_load *load, unsigned host, unsigned peer);
+void sim_load_start_host(struct sim_load *load, unsigned index);
+/* Give up what an end still has, at once. */
+void sim_load_drop_end(struct sim_load *load, struct load_end *end);
+/* What a process that is gone had begun. Its requests went with its worker. */
+void sim_load_forget_ops(struct sim_load *load, unsigned host);
 /* sim_load.c: flows, and endpoints, between neighbours or between all others */
 void sim_load_add_flows(struct sim_load *load, bool are_neighbours);
 void sim_load_connect(struct sim_load *load, bool are_neighbours);

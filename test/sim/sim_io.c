@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "sim_world.h"
-#include "ucs/fd.h"
 #include "uct/udp/udp_io.h"
 #include "uct/udp/udp_wire.h"
 
@@ -38,9 +37,6 @@ struct udp_io {
     unsigned             hint_count;
     bool                 is_full;
 };
-
-/* Nobody waits on it in virtual time, so there is one for all. */
-static int io_event_fd = -1;
 
 /* Where packets are joined. Who receives is through with them before another
  * host runs. */
@@ -84,24 +80,22 @@ static void io_alarm(struct sim_event *event)
 ucs_status_t udp_io_open(const struct udp_io_params *params,
                          struct udp_io             **io_p)
 {
-    struct udp_io   *io   = calloc(1, sizeof(*io));
-    struct sim_host *host = sim_world->current;
+    struct udp_io      *io    = calloc(1, sizeof(*io));
+    struct sim_host    *host  = sim_world->current;
+    struct ucs_sockaddr local = params->local;
 
     io->host   = host;
     io->params = *params;
     sim_event_init(&io->alarm, io_alarm);
-    if ((io_event_fd < 0) && (ucsi_eventfd_open(&io_event_fd) != UCS_OK)) {
-        free(io);
-        return UCS_ERR_EXCEEDS_LIMIT;
-    }
     for (unsigned i = 0; i < UDP_CHANNEL_COUNT; ++i) {
         struct io_channel *channel = &io->channels[i];
 
         channel->io            = io;
         channel->sock.arrived  = io_arrived;
         channel->sock.too_long = io_too_long;
-        sim_socket_open(&host->world->net, &channel->sock, host->index,
-                        (host->first_port == 0) ? 0 : host->next_port++);
+        ucsi_sockaddr_set_port(&local,
+                               (host->first_port == 0) ? 0 : host->next_port++);
+        sim_socket_open(&host->world->net, &channel->sock, &local);
     }
     *io_p = io;
     return UCS_OK;
@@ -348,10 +342,11 @@ bool udp_io_next_hint(struct udp_io *io, struct udp_hint *hint_p)
 
 /* ---- Waking ---- */
 
+/* Nobody waits on it in virtual time. */
 int udp_io_event_fd(const struct udp_io *io)
 {
     (void)io;
-    return io_event_fd;
+    return -1;
 }
 
 ucs_status_t udp_io_arm(struct udp_io *io, uint64_t deadline_ns,

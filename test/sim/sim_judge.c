@@ -2,11 +2,15 @@
 /* test/sim/sim_judge.c - what must not happen, looked at from outside. */
 #include "sim_judge.h"
 
+#include "sim_rma.h"
 #include "ucs/clock.h"
 
 enum {
-    JUDGE_IDLE_TRIPS = 10,
-    JUDGE_TICK_MS    = 1, /* of timers: a trip counts as so much at least */
+    JUDGE_IDLE_TRIPS  = 10,
+    JUDGE_TICK_MS     = 1, /* of timers: a trip counts as so much at least */
+    JUDGE_POOLS_EVERY = 64,
+    JUDGE_POOL_BASE_BYTES = 4 << 20,
+    JUDGE_POOL_SHARE      = 4,
 };
 
 bool sim_judge_flow_is_over(const struct load_flow *flow)
@@ -16,7 +20,8 @@ bool sim_judge_flow_is_over(const struct load_flow *flow)
     const struct sim_host *to   = &load->world.hosts[flow->to];
     const struct load_end *end  = load_end(load, flow->from, flow->to);
 
-    if ((flow->sent == flow->count) && (flow->received == flow->count)) {
+    if ((flow->sent == flow->count) && (flow->received == flow->count) &&
+        sim_rma_is_over(flow)) {
         return true;
     }
     if (!from->is_up || (from->life != flow->from_life)) {
@@ -76,6 +81,32 @@ void sim_judge_check_goodput(const struct sim_load *load)
     }
 }
 
+void sim_judge_note_pools(struct sim_load *load)
+{
+    if (++load->step_count % JUDGE_POOLS_EVERY == 0) {
+        load->pool_bytes_max =
+            ucs_max(load->pool_bytes_max, sim_stall_pool_bytes_max());
+    }
+}
+
+void sim_judge_check_pools(const struct sim_load *load)
+{
+    const struct sim_plan *plan = load->plan;
+    size_t                 most;
+
+    if (plan->segment_count != 0) {
+        return; /* a crowd says it itself */
+    }
+    most = JUDGE_POOL_BASE_BYTES +
+           (plan->host_count - 1) *
+               (plan->window * plan->bytes_max + 3 * plan->rma_bytes) *
+               JUDGE_POOL_SHARE;
+    if (load->pool_bytes_max > most) {
+        sim_fail("the pools of an interface grew to %zu bytes, beyond %zu",
+                 load->pool_bytes_max, most);
+    }
+}
+
 void sim_judge_say_what_waits(const struct sim_load *load)
 {
     for (unsigned i = 0; i < load->flow_count; ++i) {
@@ -83,9 +114,10 @@ void sim_judge_say_what_waits(const struct sim_load *load)
 
         if (!sim_judge_flow_is_over(flow)) {
             sim_fail("flow %u -> %u hangs: %u begun, %u sent, %u received "
-                     "of %u",
+                     "of %u; rma: round %u, step %u, %u pending",
                      flow->from, flow->to, flow->send_begun, flow->sent,
-                     flow->received, flow->count);
+                     flow->received, flow->count, flow->rma.round,
+                     flow->rma.step, flow->rma.pending);
         }
     }
 }

@@ -18,6 +18,11 @@ void sim_judge_check_idle(const struct sim_load *load);
 /* Fail if less arrived on a flow than the plan asks for. */
 void sim_judge_check_goodput(const struct sim_load *load);
 
+/* Note how large the pools of interfaces are; in the end, fail if they ever
+ * were larger than what may be on its way at a time explains. */
+void sim_judge_note_pools(struct sim_load *load);
+void sim_judge_check_pools(const struct sim_load *load);
+
 /* Fail, with a line for each flow that hangs. */
 void sim_judge_say_what_waits(const struct sim_load *load);
 

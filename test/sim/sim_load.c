@@ -3,8 +3,10 @@
 #include "sim_load.h"
 
 #include "sim_crowd.h"
+#include "sim_fault.h"
 #include "sim_flow.h"
 #include "sim_judge.h"
+#include "sim_rma.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +17,6 @@ enum {
     LOAD_POSTED_MAX = 4,   /* receives of a flow that wait at a time */
     LOAD_LIMIT_S    = 600, /* virtual: longer is a hang */
 };
-
-/* Beyond the bound, for the last look. */
-#define LOAD_SLACK_NS (UINT64_C(1500) * UCS_NS_PER_MS)
 
 /* ---- Hosts ---- */
 
@@ -44,7 +43,9 @@ static bool flow_go_on_sending(struct load_flow *flow)
     unsigned         begun = flow->send_begun;
 
     while ((flow->status == UCS_OK) && (end->status == UCS_OK) &&
-           (end->ep != NULL) && (flow->send_begun < flow->count) &&
+           (end->ep != NULL) &&
+           (flow->load->hosts[flow->from].closing != end) &&
+           (flow->send_begun < flow->count) &&
            (flow->send_begun - flow->sent < flow->load->plan->window)) {
         sim_flow_send(flow, end->ep);
     }
@@ -83,10 +84,12 @@ static bool host_step(struct sim_host *host)
         moved |= (flow->to_life == host->life) &&
                  flow_go_on_receiving(flow, host->worker);
     }
+    moved |= sim_rma_step(load, host);
+    moved |= sim_fault_step(load, host);
     return moved;
 }
 
-static void load_connect(struct sim_load *load, unsigned host, unsigned peer)
+void sim_load_join(struct sim_load *load, unsigned host, unsigned peer)
 {
     struct load_end *end    = load_end(load, host, peer);
     ucp_ep_params_t  params = {
@@ -111,7 +114,7 @@ static void load_connect(struct sim_load *load, unsigned host, unsigned peer)
     }
 }
 
-static void load_add_flow(struct sim_load *load, unsigned from, unsigned to)
+void sim_load_add_flow(struct sim_load *load, unsigned from, unsigned to)
 {
     struct load_flow *flow = calloc(1, sizeof(*flow));
 
@@ -128,9 +131,10 @@ static void load_add_flow(struct sim_load *load, unsigned from, unsigned to)
         realloc(load->flows, (load->flow_count + 1) * sizeof(*load->flows));
     load->flows[load->flow_count++] = flow;
     sim_flow_ready(flow);
+    sim_rma_begin(flow);
 }
 
-static void load_start_host(struct sim_load *load, unsigned index)
+void sim_load_start_host(struct sim_load *load, unsigned index)
 {
     const struct sim_plan *plan = load->plan;
     struct sim_host       *host = &load->world.hosts[index];
@@ -148,10 +152,11 @@ static void load_start_host(struct sim_load *load, unsigned index)
         host->first_port = 7000;
     }
     sim_host_start(host, settings);
+    sim_rma_open(load, index);
 }
 
 /* Give up what an end still has, at once. */
-static void load_drop_end(struct sim_load *load, struct load_end *end)
+void sim_load_drop_end(struct sim_load *load, struct load_end *end)
 {
     ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
                                  .flags        = UCP_EP_CLOSE_FLAG_FORCE};
@@ -169,7 +174,7 @@ static void load_drop_end(struct sim_load *load, struct load_end *end)
 }
 
 /* What a process that is gone had begun. Its requests went with its worker. */
-static void load_forget_ops(struct sim_load *load, unsigned host)
+void sim_load_forget_ops(struct sim_load *load, unsigned host)
 {
     struct load_op *op, *next;
 
@@ -177,81 +182,6 @@ static void load_forget_ops(struct sim_load *load, unsigned host)
         if ((op->is_send ? op->flow->from : op->flow->to) == host) {
             sim_op_free(op);
         }
-    }
-}
-
-static void load_kill(struct sim_load *load, unsigned host)
-{
-    sim_host_kill(&load->world.hosts[host]);
-    load_forget_ops(load, host);
-    for (unsigned peer = 0; peer < load->plan->host_count; ++peer) {
-        load_end(load, host, peer)->ep = NULL;
-    }
-}
-
-static void load_restart(struct sim_load *load, unsigned host)
-{
-    load_start_host(load, host);
-    for (unsigned peer = 0; peer < load->plan->host_count; ++peer) {
-        if ((peer == host) || !load->world.hosts[peer].is_up) {
-            continue;
-        }
-        load_drop_end(load, load_end(load, peer, host));
-        load_connect(load, peer, host);
-        load_connect(load, host, peer);
-        load_add_flow(load, host, peer);
-        load_add_flow(load, peer, host);
-        sim_host_wake(&load->world.hosts[peer], load->world.net.now_ns);
-    }
-}
-
-/* So long after a host died, whoever sends to it knows. */
-static void load_verdict(struct sim_event *event)
-{
-    struct load_fault *item = ucs_container_of(event, struct load_fault, event);
-    struct sim_load   *load = item->load;
-
-    for (unsigned i = 0; i < load->flow_count; ++i) {
-        if ((load->flows[i]->to == item->fault->host) &&
-            (load->flows[i]->to_life == item->life) &&
-            !sim_judge_flow_is_over(load->flows[i])) {
-            sim_fail("host %u died, and host %u still does not know",
-                     item->fault->host, load->flows[i]->from);
-        }
-    }
-}
-
-static void load_fault(struct sim_event *event)
-{
-    struct load_fault *item = ucs_container_of(event, struct load_fault, event);
-    const struct sim_fault *fault = item->fault;
-    struct sim_host        *host  = &item->load->world.hosts[fault->host];
-
-    switch (fault->kind) {
-    case SIM_STOP:
-        sim_host_stop(host);
-        break;
-    case SIM_COMPUTE:
-        sim_host_compute(host);
-        break;
-    case SIM_GO_ON:
-        sim_host_go_on(host);
-        break;
-    case SIM_KILL:
-        load_kill(item->load, fault->host);
-        item->load->verdicts[item - item->load->faults].life = host->life;
-        sim_net_set(&item->load->world.net,
-                    &item->load->verdicts[item - item->load->faults].event,
-                    item->load->world.net.now_ns + item->load->plan->bound_ns +
-                        LOAD_SLACK_NS);
-        break;
-    case SIM_RESTART:
-        load_restart(item->load, fault->host);
-        break;
-    case SIM_MTU:
-        sim_trace("the path carries %zu bytes now", fault->value);
-        item->load->world.net.weather.path_mtu = fault->value;
-        break;
     }
 }
 
@@ -263,6 +193,7 @@ void sim_load_run_until(struct sim_load *load,
 
     while (!load->world.has_failed && !is_over(load)) {
         sim_judge_check_idle(load);
+        sim_judge_note_pools(load);
         if (!sim_net_step(&load->world.net, end_ns)) {
             sim_fail("%s: nothing happens any more", what);
             sim_judge_say_what_waits(load);
@@ -284,23 +215,13 @@ static bool load_is_closed(struct sim_load *load)
     return true;
 }
 
-/* Nobody is stopped or dies while all close; who is away comes back. */
-static void load_end_faults(struct sim_load *load)
-{
-    for (unsigned i = 0; i < load->plan->fault_count; ++i) {
-        if (load->plan->faults[i].kind != SIM_GO_ON) {
-            sim_net_unset(&load->world.net, &load->faults[i].event);
-        }
-    }
-}
-
 static void load_close(struct sim_load *load)
 {
     unsigned            count = load->end_count;
     ucp_request_param_t param = {.op_attr_mask = 0};
     struct load_end    *end;
 
-    load_end_faults(load);
+    sim_fault_end(load);
     for (unsigned i = 0; i < count; ++i) {
         end = &load->ends[i];
         if (end->ep != NULL) {
@@ -362,12 +283,12 @@ static void load_for_pairs(struct sim_load *load, bool are_neighbours,
 
 void sim_load_add_flows(struct sim_load *load, bool are_neighbours)
 {
-    load_for_pairs(load, are_neighbours, load_add_flow);
+    load_for_pairs(load, are_neighbours, sim_load_add_flow);
 }
 
 void sim_load_connect(struct sim_load *load, bool are_neighbours)
 {
-    load_for_pairs(load, are_neighbours, load_connect);
+    load_for_pairs(load, are_neighbours, sim_load_join);
     for (unsigned i = 0; i < load->plan->host_count; ++i) {
         sim_host_wake(&load->world.hosts[i], load->world.net.now_ns);
     }
@@ -385,6 +306,7 @@ static void load_setup(struct sim_load *load, const struct sim_plan *plan,
     load->world.wake_late_ns   = plan->wake_late_ns;
     load->world.poll_count     = plan->poll_count;
     load->world.is_fair        = plan->is_fair;
+    load->world.rail_count     = plan->rail_count;
     load->world.net.weather    = plan->weather;
     load->end_count            = plan->is_star ? 3 * count : count * count;
     load->ends                 = calloc(load->end_count, sizeof(*load->ends));
@@ -392,10 +314,11 @@ static void load_setup(struct sim_load *load, const struct sim_plan *plan,
     for (unsigned i = 0; i < count; ++i) {
         ucs_list_init(&load->hosts[i].sending);
         ucs_list_init(&load->hosts[i].receiving);
+        ucs_list_init(&load->hosts[i].rmas);
     }
     ucs_list_init(&load->ops);
     for (unsigned i = 0; i < count; ++i) {
-        load_start_host(load, i);
+        sim_load_start_host(load, i);
     }
     sim_load_add_flows(load, plan->segment_count != 0);
     sim_load_connect(load, plan->segment_count != 0);
@@ -406,28 +329,18 @@ static void load_setup(struct sim_load *load, const struct sim_plan *plan,
         load->world.net.cuts[i].end_ns += load->begin_ns;
         load->world.net.cut_count = i + 1;
     }
-    for (unsigned i = 0; i < plan->fault_count; ++i) {
-        load->faults[i].load  = load;
-        load->faults[i].fault = &plan->faults[i];
-        sim_event_init(&load->faults[i].event, load_fault);
-        load->verdicts[i] = load->faults[i];
-        sim_event_init(&load->verdicts[i].event, load_verdict);
-        sim_net_set(&load->world.net, &load->faults[i].event,
-                    load->begin_ns + plan->faults[i].when_ns);
-    }
+    sim_fault_begin(load);
 }
 
 static void load_cleanup(struct sim_load *load)
 {
-    for (unsigned i = 0; i < load->plan->fault_count; ++i) {
-        sim_net_unset(&load->world.net, &load->faults[i].event);
-        sim_net_unset(&load->world.net, &load->verdicts[i].event);
-    }
+    sim_fault_cleanup(load);
     for (unsigned i = 0; i < load->plan->host_count; ++i) {
         if (load->world.hosts[i].is_up) {
             load_cancel(load, i);
+            sim_rma_close(load, i);
             sim_host_exit(&load->world.hosts[i]);
-            load_forget_ops(load, i);
+            sim_load_forget_ops(load, i);
         }
     }
     for (unsigned i = 0; i < load->flow_count; ++i) {
@@ -454,6 +367,8 @@ bool sim_load_run(const struct sim_plan *plan, enum sim_trace trace)
     }
     if (!load.world.has_failed) {
         load_close(&load);
+        sim_rma_check(&load);
+        sim_judge_check_pools(&load);
     }
     is_well = !load.world.has_failed;
     if (is_well) {

@@ -12,6 +12,8 @@ enum {
     NET_ETHERNET_BYTES = 38, /* preamble, header, checksum, gap */
     NET_PORT_FIRST     = 10000,
     NET_BLOCKED_NS     = 100 * 1000, /* a socket that is full */
+    NET_ADDRESS_FIRST  = 0x0a000001,
+    NET_RAIL_SHIFT     = 16,
 };
 
 void sim_net_init(struct sim_net *net, unsigned host_count, uint64_t seed)
@@ -22,8 +24,9 @@ void sim_net_init(struct sim_net *net, unsigned host_count, uint64_t seed)
     net->now_ns         = UCS_NS_PER_S; /* 0 means "never" to some */
     net->last_packet_ns = net->now_ns;
     net->host_count     = host_count;
-    net->hosts          = calloc(host_count, sizeof(*net->hosts));
-    for (unsigned i = 0; i < host_count; ++i) {
+    net->hosts =
+        calloc((size_t)host_count * SIM_RAIL_COUNT_MAX, sizeof(*net->hosts));
+    for (unsigned i = 0; i < host_count * SIM_RAIL_COUNT_MAX; ++i) {
         ucs_list_init(&net->hosts[i].sockets);
         net->hosts[i].next_port = NET_PORT_FIRST;
     }
@@ -49,32 +52,49 @@ void sim_net_cleanup(struct sim_net *net)
     free(net->hosts);
 }
 
-struct ucs_sockaddr sim_net_address(unsigned host)
+/* 10.rail.host.host */
+struct ucs_sockaddr sim_net_address(unsigned host, unsigned rail)
 {
     struct ucs_sockaddr address = {.size_bytes = sizeof(struct sockaddr_in)};
 
-    address.inet.sin_family      = AF_INET;
-    address.inet.sin_addr.s_addr = htonl(0x0a000001u + host);
+    address.inet.sin_family = AF_INET;
+    address.inet.sin_addr.s_addr =
+        htonl(NET_ADDRESS_FIRST + (rail << NET_RAIL_SHIFT) + host);
     return address;
 }
 
 int sim_net_host(const struct ucs_sockaddr *address)
 {
-    uint32_t number = ntohl(address->inet.sin_addr.s_addr) - 0x0a000001u;
+    uint32_t number = ntohl(address->inet.sin_addr.s_addr) - NET_ADDRESS_FIRST;
 
-    return ((address->base.sa_family == AF_INET) && (number < 0xffff))
-               ? (int)number
+    return ((address->base.sa_family == AF_INET) &&
+            (number >> NET_RAIL_SHIFT < SIM_RAIL_COUNT_MAX))
+               ? (int)(number & ((1u << NET_RAIL_SHIFT) - 1))
                : -1;
 }
 
-void sim_socket_open(struct sim_net *net, struct sim_socket *sock,
-                     unsigned host, uint16_t port)
+unsigned sim_net_rail(const struct ucs_sockaddr *address)
 {
-    struct sim_net_host *place = &net->hosts[host];
+    return (ntohl(address->inet.sin_addr.s_addr) - NET_ADDRESS_FIRST) >>
+           NET_RAIL_SHIFT;
+}
 
-    sock->address = sim_net_address(host);
-    ucsi_sockaddr_set_port(&sock->address,
-                           (port == 0) ? place->next_port++ : port);
+static struct sim_net_host *net_place(const struct sim_net *net, unsigned host,
+                                      unsigned rail)
+{
+    return &net->hosts[rail * net->host_count + host];
+}
+
+void sim_socket_open(struct sim_net *net, struct sim_socket *sock,
+                     const struct ucs_sockaddr *local)
+{
+    struct sim_net_host *place =
+        net_place(net, (unsigned)sim_net_host(local), sim_net_rail(local));
+
+    sock->address = *local;
+    if (ucsi_sockaddr_port(local) == 0) {
+        ucsi_sockaddr_set_port(&sock->address, place->next_port++);
+    }
     sock->waiting_bytes = 0;
     ucs_queue_init(&sock->packets);
     ucs_list_add_tail(&place->sockets, &sock->link);
@@ -104,7 +124,8 @@ struct sim_packet *sim_socket_take(struct sim_socket *sock)
     return packet;
 }
 
-bool sim_net_is_cut(const struct sim_net *net, unsigned a, unsigned b)
+bool sim_net_is_cut(const struct sim_net *net, unsigned a, unsigned b,
+                    unsigned rail)
 {
     for (unsigned i = 0; i < net->cut_count; ++i) {
         const struct sim_cut *cut = &net->cuts[i];
@@ -113,6 +134,7 @@ bool sim_net_is_cut(const struct sim_net *net, unsigned a, unsigned b)
         touches = (cut->b < 0) ? ((cut->a == (int)a) || (cut->a == (int)b))
                                : (((cut->a == (int)a) && (cut->b == (int)b)) ||
                                   ((cut->a == (int)b) && (cut->b == (int)a)));
+        touches = touches && ((cut->rail < 0) || (cut->rail == (int)rail));
         if (touches && (net->now_ns >= cut->begin_ns) &&
             (net->now_ns < cut->end_ns)) {
             return true;
@@ -143,7 +165,8 @@ static void net_arrive(struct sim_event *event)
     struct sim_socket *sock;
 
     net->last_packet_ns = net->now_ns;
-    ucs_list_for_each (sock, &net->hosts[packet->host].sockets, link) {
+    ucs_list_for_each (
+        sock, &net_place(net, packet->host, packet->rail)->sockets, link) {
         if (ucsi_sockaddr_port(&sock->address) != packet->port) {
             continue;
         }
@@ -160,13 +183,13 @@ static void net_arrive(struct sim_event *event)
     net_free_packet(packet);
 }
 
-/* When the interface of that host has sent so many bytes; 0: its queue is
+/* When that interface has sent so many bytes; 0: its queue is
  * full. */
-static uint64_t net_leave_ns(struct sim_net *net, unsigned host, size_t length)
+static uint64_t net_leave_ns(struct sim_net *net, struct sim_net_host *place,
+                             size_t length)
 {
-    struct sim_net_host *place = &net->hosts[host];
-    uint64_t             rate  = net->weather.rate_Bps;
-    uint64_t             begin_ns, waiting_bytes;
+    uint64_t rate = net->weather.rate_Bps;
+    uint64_t begin_ns, waiting_bytes;
 
     if (rate == 0) {
         return net->now_ns;
@@ -220,10 +243,12 @@ ucs_status_t sim_net_send(struct sim_net *net, struct sim_socket *from,
 {
     int               source = sim_net_host(&from->address);
     int               target = sim_net_host(to);
+    unsigned          rail   = sim_net_rail(&from->address);
     struct sim_packet packet;
     uint64_t          leave_ns;
 
-    if ((target < 0) || ((unsigned)target >= net->host_count)) {
+    if ((target < 0) || ((unsigned)target >= net->host_count) ||
+        (sim_net_rail(to) != rail)) {
         return UCS_ERR_UNREACHABLE;
     }
     if (length + NET_IP_UDP_BYTES > net->weather.device_mtu) {
@@ -235,7 +260,8 @@ ucs_status_t sim_net_send(struct sim_net *net, struct sim_socket *from,
     ++net->sent_count;
     net->sent_bytes += length;
     net->last_packet_ns = net->now_ns;
-    leave_ns            = net_leave_ns(net, (unsigned)source, length);
+    leave_ns =
+        net_leave_ns(net, net_place(net, (unsigned)source, rail), length);
     if (!may_cut && (length + NET_IP_UDP_BYTES > net->weather.path_mtu)) {
         ++net->lost_count;
         if (net->weather.tells_mtu) {
@@ -244,7 +270,7 @@ ucs_status_t sim_net_send(struct sim_net *net, struct sim_socket *from,
         return UCS_OK;
     }
     if ((leave_ns == 0) ||
-        sim_net_is_cut(net, (unsigned)source, (unsigned)target) ||
+        sim_net_is_cut(net, (unsigned)source, (unsigned)target, rail) ||
         net_loses(net, length)) {
         ++net->lost_count;
         return UCS_OK;
@@ -252,6 +278,7 @@ ucs_status_t sim_net_send(struct sim_net *net, struct sim_socket *from,
     packet.net    = net;
     packet.from   = from->address;
     packet.host   = (unsigned)target;
+    packet.rail   = rail;
     packet.port   = ucsi_sockaddr_port(to);
     packet.length = length;
     memcpy(packet.bytes, bytes, length);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test/sim/sim_net.h - the network: hosts with one interface each, and a
- * switch between them that behaves as badly as its settings say.
+/* test/sim/sim_net.h - the network: hosts with an interface on each of one or
+ * two rails, and on each rail a switch that behaves as badly as its settings
+ * say.
  *
  *   send --> queue of the sender's interface --> cut? lost? too long?
  *            rate, finite                         |
@@ -23,6 +24,7 @@
 enum {
     SIM_NET_CUT_COUNT_MAX = 8,
     SIM_PACKET_BYTES_MAX  = 9000,
+    SIM_RAIL_COUNT_MAX    = 2, /* networks beside one another */
 };
 
 /* How the network behaves; the same for all pairs of hosts.
@@ -45,10 +47,11 @@ struct sim_weather {
     bool     tells_mtu;
 };
 
-/* No packet passes between two hosts; b < 0: between a and all others. */
+/* No packet passes between two hosts; b < 0: between a and all others. On one
+ * rail; rail < 0: on all. */
 struct sim_cut {
     uint64_t begin_ns, end_ns;
-    int      a, b;
+    int      a, b, rail;
 };
 
 struct sim_packet {
@@ -56,7 +59,7 @@ struct sim_packet {
     struct ucs_queue_elem queue;
     struct sim_net       *net;
     struct ucs_sockaddr   from;
-    unsigned              host; /* where to */
+    unsigned              host, rail; /* where to */
     uint16_t              port;
     bool                  is_marked;
     size_t                length;
@@ -90,7 +93,7 @@ struct sim_net {
     struct sim_cut       cuts[SIM_NET_CUT_COUNT_MAX];
     unsigned             cut_count;
     unsigned             host_count;
-    struct sim_net_host *hosts;
+    struct sim_net_host *hosts; /* [host_count] of rail 0, then of rail 1 */
     size_t               flying_count; /* packets */
     uint64_t             sent_count, lost_count, sent_bytes;
     uint64_t             last_packet_ns; /* when one last flew */
@@ -100,13 +103,15 @@ void sim_net_init(struct sim_net *net, unsigned host_count, uint64_t seed);
 /* All sockets are closed; packets on their way are dropped. */
 void sim_net_cleanup(struct sim_net *net);
 
-/* The address of a host, port 0; and which host has an address, or -1. */
-struct ucs_sockaddr sim_net_address(unsigned host);
+/* The address of a host on a rail, port 0; which host has an address, or -1;
+ * and on which rail that is. */
+struct ucs_sockaddr sim_net_address(unsigned host, unsigned rail);
 int                 sim_net_host(const struct ucs_sockaddr *address);
+unsigned            sim_net_rail(const struct ucs_sockaddr *address);
 
-/* @param port  0: one that was never in use. */
+/* @param local  Of a host on a rail; port 0: one that was never in use. */
 void sim_socket_open(struct sim_net *net, struct sim_socket *sock,
-                     unsigned host, uint16_t port);
+                     const struct ucs_sockaddr *local);
 void sim_socket_close(struct sim_net *net, struct sim_socket *sock);
 /* @return the oldest packet, given; NULL: none. */
 struct sim_packet *sim_socket_take(struct sim_socket *sock);
@@ -116,13 +121,14 @@ struct sim_packet *sim_socket_take(struct sim_socket *sock);
  *                 when one of them is.
  * @return UCS_OK, though it may never arrive;
  * UCS_ERR_WOULD_BLOCK; UCS_ERR_EXCEEDS_LIMIT: longer than the interface
- * takes; UCS_ERR_UNREACHABLE: no such address. */
+ * takes; UCS_ERR_UNREACHABLE: no such address on that rail. */
 ucs_status_t sim_net_send(struct sim_net *net, struct sim_socket *from,
                           const struct ucs_sockaddr *to, const void *bytes,
                           size_t length, bool may_cut);
 
-/* Would a packet from a to b be stopped by a cut now? */
-bool sim_net_is_cut(const struct sim_net *net, unsigned a, unsigned b);
+/* Would a packet from a to b on that rail be stopped by a cut now? */
+bool sim_net_is_cut(const struct sim_net *net, unsigned a, unsigned b,
+                    unsigned rail);
 
 void sim_net_set(struct sim_net *net, struct sim_event *event,
                  uint64_t when_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test/sim/sim_netif.c - ucs/netif.h of a simulated host: one interface, from
- * which everybody is reached; linked in place of ucs/netif.c and
- * uct/udp/udp_io_route.c. */
+/* test/sim/sim_netif.c - ucs/netif.h of a simulated host: an interface on each
+ * rail, from which everybody is reached there; linked in place of ucs/netif.c
+ * and uct/udp/udp_io_route.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,21 +12,26 @@
 
 ucs_status_t ucsi_netif_list_init(struct ucs_netif_list *list)
 {
-    struct ucs_netif *netif = calloc(1, sizeof(*netif));
+    unsigned          count  = sim_world->rail_count;
+    struct ucs_netif *netifs = calloc(count, sizeof(*netifs));
 
-    if (netif == NULL) {
+    if (netifs == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    (void)snprintf(netif->name, sizeof(netif->name), "sim0");
-    netif->index         = 1;
-    netif->mtu_bytes     = (unsigned)sim_world->net.weather.device_mtu;
-    netif->is_up         = true;
-    netif->address_count = 1;
-    netif->addresses[0]  = (struct ucs_netif_address){
-         .address     = sim_net_address(sim_world->current->index),
-         .prefix_bits = 8,
-    };
-    *list = (struct ucs_netif_list){.netifs = netif, .count = 1};
+    for (unsigned rail = 0; rail < count; ++rail) {
+        struct ucs_netif *netif = &netifs[rail];
+
+        (void)snprintf(netif->name, sizeof(netif->name), "sim%u", rail);
+        netif->index         = 1 + rail;
+        netif->mtu_bytes     = (unsigned)sim_world->net.weather.device_mtu;
+        netif->is_up         = true;
+        netif->address_count = 1;
+        netif->addresses[0]  = (struct ucs_netif_address){
+             .address     = sim_net_address(sim_world->current->index, rail),
+             .prefix_bits = 16,
+        };
+    }
+    *list = (struct ucs_netif_list){.netifs = netifs, .count = count};
     return UCS_OK;
 }
 
@@ -39,20 +44,25 @@ void ucsi_netif_list_cleanup(struct ucs_netif_list *list)
 const struct ucs_netif *ucsi_netif_find(const struct ucs_netif_list *list,
                                         const char                  *name)
 {
-    return ((list->count > 0) && (strcmp(list->netifs[0].name, name) == 0))
-               ? &list->netifs[0]
-               : NULL;
+    for (unsigned i = 0; i < list->count; ++i) {
+        if (strcmp(list->netifs[i].name, name) == 0) {
+            return &list->netifs[i];
+        }
+    }
+    return NULL;
 }
 
 const struct ucs_netif *
 ucsi_netif_find_address(const struct ucs_netif_list *list,
                         const struct ucs_sockaddr   *address)
 {
-    return ((list->count > 0) &&
-            (sim_net_host(&list->netifs[0].addresses[0].address) ==
-             sim_net_host(address)))
-               ? &list->netifs[0]
-               : NULL;
+    for (unsigned i = 0; i < list->count; ++i) {
+        if (list->netifs[i].addresses[0].address.inet.sin_addr.s_addr ==
+            address->inet.sin_addr.s_addr) {
+            return &list->netifs[i];
+        }
+    }
+    return NULL;
 }
 
 ucs_status_t udp_route_ask(const struct ucs_sockaddr *local,
@@ -62,6 +72,6 @@ ucs_status_t udp_route_ask(const struct ucs_sockaddr *local,
     bool is_here = (sim_net_host(local) == sim_net_host(peer));
 
     *way_p = (struct udp_way){.kind  = is_here ? UDP_WAY_HERE : UDP_WAY_LINK,
-                              .index = 1};
+                              .index = 1 + sim_net_rail(peer)};
     return UCS_OK;
 }

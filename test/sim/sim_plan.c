@@ -10,6 +10,7 @@
 enum {
     PLAN_MILD_LOSS_PPM = 100000, /* 10 % */
     PLAN_FAIR_EVERY    = 16,
+    PLAN_CROWD_COUNT   = 1000, /* hosts that are enough by themselves */
 };
 
 static uint64_t pick(struct sim_random *random, const uint64_t *values,
@@ -74,6 +75,7 @@ static void plan_cuts(struct sim_plan *plan, struct sim_random *random,
         struct sim_cut *cut = &plan->cuts[plan->cut_count++];
         bool is_long = !plan->is_mild && (sim_random_below(random, 3) == 0);
 
+        cut->rail     = -1;
         cut->a        = (int)sim_random_below(random, plan->host_count);
         cut->b        = (int)sim_random_below(random, plan->host_count + 1) - 1;
         cut->begin_ns = sim_random_below(random, spread_ns);
@@ -115,6 +117,42 @@ static void plan_faults(struct sim_plan *plan, struct sim_random *random,
         break;
     default:
         break;
+    }
+}
+
+/* One of two rails is cut, for a while or for good: nobody may care. */
+static void plan_cut_rail(struct sim_plan *plan, struct sim_random *random,
+                          uint64_t spread_ns)
+{
+    struct sim_cut *cut = &plan->cuts[plan->cut_count++];
+
+    cut->rail     = (int)sim_random_below(random, SIM_RAIL_COUNT_MAX);
+    cut->a        = (int)sim_random_below(random, plan->host_count);
+    cut->b        = -1;
+    cut->begin_ns = sim_random_below(random, spread_ns);
+    cut->end_ns   = cut->begin_ns + plan_away_ns(plan, random, true);
+}
+
+/* What came after seeds had a meaning has a chance of its own, so that the
+ * weather of a seed stays what it was. */
+static void plan_more(struct sim_plan *plan, uint64_t spread_ns)
+{
+    struct sim_random random = {.state = ~plan->seed};
+
+    plan->rma_count  = (unsigned)PICK(&random, 0, 0, 4, 12);
+    plan->rma_bytes  = (size_t)PICK(&random, 64, 3200, 40000);
+    plan->rail_count = (unsigned)PICK(&random, 1, 1, 1, 2);
+    if ((plan->rail_count > 1) && !plan->is_fair) {
+        plan_cut_rail(plan, &random, spread_ns);
+    }
+    if (sim_random_below(&random, 4) == 0) {
+        unsigned host = (unsigned)sim_random_below(&random, plan->host_count);
+        unsigned step =
+            1 + (unsigned)sim_random_below(&random, plan->host_count - 1);
+
+        plan_add_fault(plan, SIM_REOPEN, host,
+                       sim_random_below(&random, spread_ns),
+                       (host + step) % plan->host_count);
     }
 }
 
@@ -160,6 +198,7 @@ void sim_plan_make(struct sim_plan *plan, uint64_t seed)
         plan_cuts(plan, &random, spread_ns);
         plan_faults(plan, &random, spread_ns);
     }
+    plan_more(plan, spread_ns);
 }
 
 void sim_plan_make_crowd(struct sim_plan *plan, uint64_t seed,
@@ -170,6 +209,7 @@ void sim_plan_make_crowd(struct sim_plan *plan, uint64_t seed,
         .is_mild       = true,
         .is_star       = is_star,
         .host_count    = host_count,
+        .rail_count    = 1,
         .segment_count = 64,
         .weather       = {.loss_ppm      = 1000,
                           .duplicate_ppm = 1000,
@@ -184,7 +224,7 @@ void sim_plan_make_crowd(struct sim_plan *plan, uint64_t seed,
                           .path_mtu      = 1500,
                           .tells_mtu     = true},
         .bound_ns      = 5ull * UCS_NS_PER_S,
-        .message_count = 2,
+        .message_count = (host_count < PLAN_CROWD_COUNT) ? 2 : 1,
         .window        = 2,
         .bytes_max     = 64,
     };
@@ -196,6 +236,7 @@ void sim_plan_make_goodput(struct sim_plan *plan, uint64_t seed)
         .seed          = seed,
         .is_mild       = true,
         .host_count    = 2,
+        .rail_count    = 1,
         .weather       = {.loss_ppm      = 10000,
                           .delay_ns      = 1000 * UCS_NS_PER_US,
                           .rate_Bps      = 1250000000,
@@ -216,8 +257,8 @@ void sim_plan_make_goodput(struct sim_plan *plan, uint64_t seed)
 
 void sim_plan_print(const struct sim_plan *plan)
 {
-    static const char *const  kinds[] = {"stop", "compute", "go on",
-                                         "kill", "restart", "mtu"};
+    static const char *const  kinds[] = {"stop",    "compute", "go on", "kill",
+                                         "restart", "mtu",     "reopen"};
     const struct sim_weather *w       = &plan->weather;
 
     printf("seed %llu: %s, %u hosts, %u messages of up to %zu bytes each way, "
@@ -229,6 +270,8 @@ void sim_plan_print(const struct sim_plan *plan)
            plan->host_count, plan->message_count, plan->bytes_max, plan->window,
            plan->poll_count, plan->encrypts ? ", encrypted" : "",
            plan->same_ports ? ", same ports" : "");
+    printf("  %u rails, %u rounds of puts, gets, atomics of up to %zu bytes\n",
+           plan->rail_count, plan->rma_count, plan->rma_bytes);
     printf("  ppm: loss %u, duplicate %u, reorder %u, mark %u, block %u\n",
            w->loss_ppm, w->duplicate_ppm, w->reorder_ppm, w->mark_ppm,
            w->block_ppm);
@@ -241,8 +284,9 @@ void sim_plan_print(const struct sim_plan *plan)
            (unsigned long long)w->rate_Bps, w->queue_bytes, w->receive_bytes,
            w->device_mtu, w->path_mtu, w->tells_mtu ? " (told)" : "");
     for (unsigned i = 0; i < plan->cut_count; ++i) {
-        printf("  cut %d - %d from %.6f to %.6f s\n", plan->cuts[i].a,
-               plan->cuts[i].b, (double)plan->cuts[i].begin_ns / UCS_NS_PER_S,
+        printf("  cut %d - %d, rail %d, from %.6f to %.6f s\n", plan->cuts[i].a,
+               plan->cuts[i].b, plan->cuts[i].rail,
+               (double)plan->cuts[i].begin_ns / UCS_NS_PER_S,
                (double)plan->cuts[i].end_ns / UCS_NS_PER_S);
     }
     for (unsigned i = 0; i < plan->fault_count; ++i) {
@@ -270,14 +314,14 @@ bool sim_plan_may_fail(const struct sim_plan *plan, unsigned a, unsigned b)
         return true;
     }
     for (unsigned i = 0; i < plan->cut_count; ++i) {
-        if (cut_touches(&plan->cuts[i], a, b)) {
+        if ((plan->cuts[i].rail < 0) && cut_touches(&plan->cuts[i], a, b)) {
             away_ns += plan->cuts[i].end_ns - plan->cuts[i].begin_ns;
         }
     }
     for (unsigned i = 0; i < plan->fault_count; ++i) {
         const struct sim_fault *fault = &plan->faults[i];
 
-        if ((fault->kind != SIM_MTU) &&
+        if ((fault->kind != SIM_MTU) && (fault->kind != SIM_REOPEN) &&
             ((fault->host == a) || (fault->host == b))) {
             return true;
         }

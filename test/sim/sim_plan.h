@@ -3,9 +3,9 @@
  * says what to whom, and what goes wrong when.
  *
  * A plan is mild if nothing in it may make an endpoint fail: at most 10 % of
- * packets are lost, nobody dies, and no cut or stop lasts as long as the bound
- * after which a silent peer is dead. It is fair if nothing at all goes wrong:
- * then nothing may be sent twice. */
+ * packets are lost, nobody dies, and no cut of all rails and no stop lasts as
+ * long as the bound after which a silent peer is dead. It is fair if nothing at
+ * all goes wrong: then nothing may be sent twice. */
 #ifndef SIM_PLAN_H_
 #define SIM_PLAN_H_
 
@@ -18,6 +18,7 @@ enum sim_fault_kind {
     SIM_KILL,    /* it is gone, */
     SIM_RESTART, /* and another one is started on the host */
     SIM_MTU,     /* the switch carries `value` bytes from now on */
+    SIM_REOPEN,  /* the endpoint to host `value` is closed and made anew */
 };
 
 struct sim_fault {
@@ -38,7 +39,10 @@ enum { SIM_FAULT_COUNT_MAX = 8 };
  *               way
  * bytes_max     of a message
  * poll_count    a process polls so often in vain before it sleeps
- * window        messages of a flow that are on their way at a time */
+ * window        messages of a flow that are on their way at a time
+ * rail_count    interfaces of each host
+ * rma_count     rounds of puts, gets and atomics of each flow, of up to
+ * rma_bytes     each */
 struct sim_plan {
     uint64_t           seed;
     bool               is_mild, is_fair, is_star;
@@ -50,6 +54,8 @@ struct sim_plan {
     unsigned           segment_count;
     uint64_t           goodput_Bps;
     unsigned           message_count, window, poll_count;
+    unsigned           rail_count, rma_count;
+    size_t             rma_bytes;
     size_t             bytes_max;
     struct sim_cut     cuts[SIM_NET_CUT_COUNT_MAX];
     unsigned           cut_count;

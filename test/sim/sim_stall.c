@@ -45,27 +45,52 @@ void sim_stall_begin(struct sim_host *host)
     }
 }
 
-size_t sim_stall_pool_bytes(size_t *most_p)
+/* All chunks of a pool, or the first one, which it keeps. */
+static size_t stall_chunk_bytes(const struct ucs_mpool *pool, bool only_first)
+{
+    const struct ucs_mpool_chunk *chunk;
+    size_t                        bytes = 0;
+
+    for (chunk = pool->chunks; chunk != NULL; chunk = chunk->next) {
+        if (!only_first || (chunk->next == NULL)) {
+            bytes += chunk->size_bytes;
+        }
+    }
+    return bytes;
+}
+
+static size_t stall_pool_bytes(const struct stall_watch *watch, bool only_first)
+{
+    struct udp_env   *env = &watch->iface->env;
+    struct ucs_mpool *pool;
+    size_t            bytes = 0;
+
+    for (unsigned i = 0; (pool = udp_env_pool(env, i)) != NULL; ++i) {
+        bytes += stall_chunk_bytes(pool, only_first);
+    }
+    return bytes;
+}
+
+size_t sim_stall_pool_bytes_max(void)
 {
     struct stall_watch *watch;
-    size_t              all = 0;
+    size_t              most = 0;
 
-    *most_p = 0;
     ucs_list_for_each (watch, &stall_watches, link) {
-        const struct udp_env   *env     = &watch->iface->env;
-        const struct ucs_mpool *pools[] = {
-            &env->small,      &env->large,       &env->fragments,
-            &env->rings,      &env->short_rings, &env->held_small,
-            &env->held_large, &env->reassemblies};
-        size_t bytes = 0;
-
-        for (unsigned i = 0; i < UCS_ARRAY_COUNT(pools); ++i) {
-            bytes += pools[i]->element_count * pools[i]->stride_bytes;
-        }
-        all += bytes;
-        *most_p = ucs_max(*most_p, bytes);
+        most = ucs_max(most, stall_pool_bytes(watch, false));
     }
-    return all;
+    return most;
+}
+
+size_t sim_stall_base_bytes(void)
+{
+    struct stall_watch *watch;
+    size_t              bytes = 0;
+
+    ucs_list_for_each (watch, &stall_watches, link) {
+        bytes += stall_pool_bytes(watch, true);
+    }
+    return bytes;
 }
 
 ucs_status_t udp_stall_watch(struct udp_iface *iface)

@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "ucs/clock.h"
 
@@ -101,6 +103,7 @@ void sim_world_init(struct sim_world *world, unsigned host_count, uint64_t seed)
     world->seed          = seed;
     world->secrets.state = ~seed;
     world->hosts         = calloc(host_count, sizeof(*world->hosts));
+    world->event_fd      = epoll_create1(EPOLL_CLOEXEC);
     sim_net_init(&world->net, host_count, seed);
     for (unsigned i = 0; i < host_count; ++i) {
         world->hosts[i].world = world;
@@ -116,6 +119,7 @@ void sim_world_cleanup(struct sim_world *world)
     }
     sim_net_cleanup(&world->net);
     free(world->hosts);
+    (void)close(world->event_fd);
 }
 
 static void host_check(const char *what, ucs_status_t status)
@@ -130,8 +134,11 @@ void sim_host_start(struct sim_host *host, const char *const *settings)
 {
     ucp_params_t        params        = {.field_mask = UCP_PARAM_FIELD_FEATURES,
                                          .features = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP};
-    ucp_worker_params_t worker_params = {.field_mask = 0};
-    ucp_config_t       *config;
+    ucp_worker_params_t worker_params = {
+        .field_mask = UCP_WORKER_PARAM_FIELD_EVENT_FD,
+        .event_fd   = host->world->event_fd,
+    };
+    ucp_config_t *config;
 
     host->world->current = host;
     host->is_up          = true;

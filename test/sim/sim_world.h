@@ -49,6 +49,8 @@ struct sim_world {
     struct sim_random secrets;      /* what the library draws */
     uint64_t          wake_late_ns; /* a wake-up is late by up to this */
     unsigned          poll_count;   /* quiet polls before a process sleeps */
+    unsigned          rail_count;   /* interfaces of each host */
+    int               event_fd;     /* of all workers; nobody waits on it */
     bool              is_traced;
     bool              traces_packets;
     bool              is_fair; /* nothing may be sent twice */
@@ -82,8 +84,10 @@ void sim_host_wake(struct sim_host *host, uint64_t when_ns);
 /* sim_stall.c: it computes now, so somebody else looks after its sockets. */
 void sim_stall_begin(struct sim_host *host);
 
-/* The pools of all interfaces, which only grow. @param most_p  Of one. */
-size_t sim_stall_pool_bytes(size_t *most_p);
+/* The pools of an interface: of the one where they are largest now; and of all
+ * the first chunks, which an interface keeps once it has them. */
+size_t sim_stall_pool_bytes_max(void);
+size_t sim_stall_base_bytes(void);
 
 /* What went wrong; the seed is lost. */
 void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -57,6 +57,8 @@ static void source_too_long(struct sim_socket         *sock,
 
 static void begin(uint64_t seed, const struct sim_weather *weather)
 {
+    struct ucs_sockaddr local;
+
     memset(&target, 0, sizeof(target));
     too_long_count = 0;
     may_cut        = false;
@@ -66,8 +68,11 @@ static void begin(uint64_t seed, const struct sim_weather *weather)
     source.too_long     = source_too_long;
     target.net          = &net;
     target.sock.arrived = target_arrived;
-    sim_socket_open(&net, &source, 0, 0);
-    sim_socket_open(&net, &target.sock, 1, 7000);
+    local               = sim_net_address(0, 0);
+    sim_socket_open(&net, &source, &local);
+    local = sim_net_address(1, 0);
+    ucsi_sockaddr_set_port(&local, 7000);
+    sim_socket_open(&net, &target.sock, &local);
 }
 
 static void end(void)
@@ -199,11 +204,32 @@ static void net__cut_and_healed(const struct test_param *param)
     net.cuts[0]   = (struct sim_cut){.begin_ns = net.now_ns,
                                      .end_ns   = net.now_ns + 500 * 1000,
                                      .a        = 1,
-                                     .b        = -1};
+                                     .b        = -1,
+                                     .rail     = -1};
     net.cut_count = 1;
     send_all(); /* one each microsecond */
     ck_assert_uint_ge(target.count, PACKETS - 510);
     ck_assert_uint_le(target.count, PACKETS - 490);
+    end();
+}
+
+static void net__rails_are_apart(const struct test_param *param)
+{
+    struct ucs_sockaddr other = sim_net_address(1, 1);
+
+    (void)param;
+    begin(test_seed(), &fine);
+    ck_assert_int_eq(sim_net_host(&other), 1);
+    ck_assert_uint_eq(sim_net_rail(&other), 1);
+    ucsi_sockaddr_set_port(&other, 7000);
+    ck_assert_int_eq(sim_net_send(&net, &source, &other, "", 1, false),
+                     UCS_ERR_UNREACHABLE);
+    net.cuts[0] = (struct sim_cut){
+        .begin_ns = 0, .end_ns = UINT64_MAX, .a = 1, .b = -1, .rail = 1};
+    net.cut_count = 1;
+    ck_assert(sim_net_is_cut(&net, 0, 1, 1) && !sim_net_is_cut(&net, 0, 1, 0));
+    send_all();
+    ck_assert_uint_eq(target.count, PACKETS);
     end();
 }
 
@@ -230,7 +256,8 @@ static void net__same_seed_same_run(const struct test_param *param)
 /* Over many seeds every kind of plan turns up, and mild ones are mild. */
 static void plan__covers(const struct test_param *param)
 {
-    unsigned        mild = 0, kinds[SIM_MTU + 1] = {0}, cuts = 0;
+    unsigned mild = 0, rails = 0, rmas = 0, kinds[SIM_REOPEN + 1] = {0},
+             cuts = 0;
     struct sim_plan plan, again;
 
     (void)param;
@@ -240,6 +267,8 @@ static void plan__covers(const struct test_param *param)
         ck_assert_int_eq(memcmp(&plan, &again, sizeof(plan)), 0);
         mild += plan.is_mild;
         cuts += plan.cut_count;
+        rails += plan.rail_count > 1;
+        rmas += plan.rma_count > 0;
         for (unsigned i = 0; i < plan.fault_count; ++i) {
             ++kinds[plan.faults[i].kind];
             ck_assert(!plan.is_mild || ((plan.faults[i].kind != SIM_KILL) &&
@@ -250,7 +279,9 @@ static void plan__covers(const struct test_param *param)
     }
     ck_assert_uint_gt(mild, 500);
     ck_assert_uint_gt(cuts, 500);
-    for (unsigned i = 0; i <= SIM_MTU; ++i) {
+    ck_assert_uint_gt(rails, 300);
+    ck_assert_uint_gt(rmas, 500);
+    for (unsigned i = 0; i <= SIM_REOPEN; ++i) {
         ck_assert_uint_gt(kinds[i], 50);
     }
 }
@@ -262,6 +293,7 @@ static const struct test_case sim_cases[] = {
     TEST(net__rate_and_queue),
     TEST(net__long_packets),
     TEST(net__cut_and_healed),
+    TEST(net__rails_are_apart),
     TEST(net__same_seed_same_run),
     TEST(plan__covers),
     {0},
