@@ -10,8 +10,9 @@
  * prepared once (a registration key, an address) stays valid.
  *
  * Memory grows by chunks and is given back by cleanup, or by trim where all of
- * a chunk is free. A chunk is touched element by element, on first use, unless element_init wants to see
- * all of them. The last element put is the first one got: it is in the cache.
+ * a chunk is free. A chunk is touched element by element, on first use, unless
+ * element_init wants to see all of them. The last element put is the first one
+ * got: it is in the cache.
  *
  * Thread: none of its own; the owner of the pool serialises get and put. */
 #ifndef UCS_MPOOL_H_

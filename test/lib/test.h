@@ -92,6 +92,9 @@ uint64_t test_rounds(uint64_t quick, uint64_t often);
  * however busy the machine is. */
 double test_cpu_seconds(void);
 
+/* Bytes that are allocated in this process: to compare with another time. */
+size_t test_heap_bytes(void);
+
 /* A network namespace for this process, with lo and nothing else. Skips the
  * test where the kernel forbids it. */
 void test_netns(void);

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,11 +45,20 @@ static struct sim_shared *sim_shared;
 
 static void sim_too_long(int signal_number)
 {
-    static const char text[] = "a seed takes more than a minute\n";
+    static const char text[] =
+        "a seed takes more than a minute of processor time\n";
 
     (void)signal_number;
     (void)!write(STDERR_FILENO, text, sizeof(text) - 1);
     abort();
+}
+
+/* 0: not at all. */
+static void sim_set_alarm(time_t processor_seconds)
+{
+    struct itimerval value = {.it_value.tv_sec = processor_seconds};
+
+    (void)setitimer(ITIMER_PROF, &value, NULL);
 }
 
 static bool sim_run_seed(uint64_t seed, const struct sim_options *options)
@@ -67,9 +77,9 @@ static bool sim_run_seed(uint64_t seed, const struct sim_options *options)
     if (trace != SIM_TRACE_NONE) {
         sim_plan_print(&plan);
     }
-    alarm((options->host_count > 0) ? 0 : SIM_SEED_SECONDS_MAX);
+    sim_set_alarm((options->host_count > 0) ? 0 : SIM_SEED_SECONDS_MAX);
     is_well = sim_load_run(&plan, trace);
-    alarm(0);
+    sim_set_alarm(0);
     if (!is_well) {
         sim_plan_print(&plan);
     }
@@ -232,7 +242,7 @@ int main(int argc, char **argv)
         perror("sim: mmap");
         return 1;
     }
-    signal(SIGALRM, sim_too_long);
+    signal(SIGPROF, sim_too_long);
     sim_allow_files(options.host_count);
     if (!sim_run_all(&options)) {
         return 1;

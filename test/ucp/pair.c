@@ -4,7 +4,6 @@
 
 #include "ucp/pair.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,47 +277,6 @@ void pair_settle(struct pair *pair)
         count += has_other ? ucp_worker_progress(pair->workers[1]) : 0;
         quiet = (count == 0) ? quiet : 0;
     }
-}
-
-/* There where a sanitizer's allocator is linked, LeakSanitizer's at least,
- * which mallinfo2() does not know. */
-extern int __sanitizer_install_malloc_and_free_hooks(
-    void (*allocated)(const volatile void *, size_t),
-    void (*released)(const volatile void *)) __attribute__((weak));
-extern size_t __sanitizer_get_allocated_size(const volatile void *block)
-    __attribute__((weak));
-
-/* A transport may have a thread of its own. */
-static _Atomic size_t hooked_bytes;
-
-static void hook_allocated(const volatile void *block, size_t size)
-{
-    (void)block;
-    hooked_bytes += size;
-}
-
-static void hook_released(const volatile void *block)
-{
-    if (block != NULL) {
-        hooked_bytes -= __sanitizer_get_allocated_size(block);
-    }
-}
-
-size_t heap_bytes(void)
-{
-    static bool is_hooked;
-
-    if (__sanitizer_install_malloc_and_free_hooks == NULL) {
-        return mallinfo2().uordblks;
-    }
-    if (!is_hooked) {
-        is_hooked    = true;
-        hooked_bytes = SIZE_MAX / 2; /* blocks from before may be freed */
-        ck_assert_int_ne(__sanitizer_install_malloc_and_free_hooks(
-                             hook_allocated, hook_released),
-                         0);
-    }
-    return hooked_bytes;
 }
 
 static uint8_t pattern_byte(size_t offset, unsigned seed)

@@ -71,9 +71,6 @@ void pair_meet(struct pair *pair);
 void pair_settle(struct pair *pair);
 void worker_settle(ucp_worker_h worker);
 
-/* Bytes that are allocated in this process: to compare with another time. */
-size_t heap_bytes(void);
-
 /* [length] bytes that depend on seed, and whether they are that. */
 void pattern_fill(void *buffer, size_t length, unsigned seed);
 void pattern_check(const void *buffer, size_t length, unsigned seed);

@@ -268,11 +268,11 @@ static void ep__cost_of_a_thousand(const struct test_param *param)
 
     pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_NONE);
     pair_meet(&pair);
-    before = heap_bytes();
+    before = test_heap_bytes();
     for (unsigned i = 0; i < COUNT; ++i) {
         eps[i] = pair_connect(&pair, 0, UCP_ERR_HANDLING_MODE_NONE);
     }
-    created = heap_bytes();
+    created = test_heap_bytes();
     for (unsigned i = 0; i < COUNT; ++i) {
         pair.eps[0] = eps[i];
         ck_assert_int_eq(pair_wait(&pair, pair_send(&pair, 0, out, 8, TAG)),
@@ -280,7 +280,7 @@ static void ep__cost_of_a_thousand(const struct test_param *param)
         ck_assert_int_eq(pair_wait(&pair, pair_receive(&pair, 1, in, 8, TAG)),
                          UCS_OK);
     }
-    used = heap_bytes();
+    used = test_heap_bytes();
     printf("%s: %zu bytes an endpoint, %zu with the other end\n", param->name,
            (created - before) / COUNT, (used - before) / COUNT);
     ck_assert_uint_gt(created, before);

@@ -332,7 +332,7 @@ static void peer__again_and_again(const struct test_param *param)
     peer_open(&pair);
     for (unsigned i = 0; i < ROUNDS + 200; ++i) {
         if (i == 200) {
-            before = heap_bytes();
+            before = test_heap_bytes();
         }
         exchange(&pair, pair.eps[0], 1, 100);
         exchange(&pair, pair.eps[1], 0, 100);
@@ -346,7 +346,7 @@ static void peer__again_and_again(const struct test_param *param)
                 pair_connect(&pair, side, UCP_ERR_HANDLING_MODE_PEER);
         }
     }
-    after = heap_bytes();
+    after = test_heap_bytes();
     printf("%zu bytes stay of a connection that both have closed\n",
            (after - before) / ROUNDS);
     ck_assert_uint_le((after - before) / ROUNDS, BYTES_MAX);
