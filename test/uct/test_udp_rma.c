@@ -183,7 +183,7 @@ static void rma__refused_on_a_bad_path(const struct test_param *param)
     open_region();
     net.ends[1].region_access = UCT_ACCESS_REMOTE_READ;
     bad_path();
-    for (round = 0; round < 200; ++round) {
+    for (round = 0; round < 60; ++round) {
         size_t               length   = (round % 10 == 0) ? sizeof(memory) : 8;
         struct udp_fragment *fragment = ask(UDP_KIND_PUT, 0, length);
 

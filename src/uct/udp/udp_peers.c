@@ -148,10 +148,10 @@ static void peers_move(struct udp_iface *iface, struct udp_conn *mine,
     ucs_assert(ucs_queue_is_empty(&mine->fragments) &&
                ucs_list_is_empty(&mine->operations));
     udp_detour_inherit(conn, mine);
-    ep->conn      = conn;
-    conn->user    = ep;
-    mine->user    = NULL;
-    mine->state   = UDP_CONN_FAILED; /* whoever answers it is not heard */
+    ep->conn    = conn;
+    conn->user  = ep;
+    mine->user  = NULL;
+    mine->state = UDP_CONN_FAILED; /* whoever answers it is not heard */
     peers_forget(&iface->asking, mine);
     udp_conn_notify(mine);
 }
