@@ -10,7 +10,7 @@ enum {
     JUDGE_TICK_MS     = 1, /* of timers: a trip counts as so much at least */
     JUDGE_POOLS_EVERY = 64,
     JUDGE_POOL_BASE_BYTES = 4 << 20,
-    JUDGE_POOL_SHARE      = 4,
+    JUDGE_POOL_SHARE      = 8,
 };
 
 bool sim_judge_flow_is_over(const struct load_flow *flow)
