@@ -108,6 +108,7 @@ struct ucp_ep_lane {
  * config           NULL: there are no lanes
  * failed           UCS_OK, or why every operation fails now
  * matched_count    messages that the peer has matched and does not have yet
+ * fragment_count   fragments that came from it, modulo 2^32: does it send?
  * index            this is the n-th endpoint of its peer
  * requests         send.ep_link of requests that wait for the peer
  * receives         recv.ep_link of receives whose fragments come from here
@@ -122,9 +123,10 @@ struct ucp_ep {
     size_t                      short_bytes_end;
     const struct ucp_ep_config *config;
     uint16_t                    flags; /* enum ucp_ep_flag */
-    ucs_status_t                failed;
     uint8_t                     refused;
+    ucs_status_t                failed;
     uint32_t                    matched_count;
+    uint32_t                    fragment_count;
     uint32_t                    index;
     uint32_t                    trace_row;
     struct ucs_queue            control;

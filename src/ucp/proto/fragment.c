@@ -447,7 +447,7 @@ static void fragment_accept(struct ucp_rndv *rndv, size_t offset,
         return;
     }
     ucp_worker_count(rndv->ep->worker, UCP_COUNT_FRAGMENT_IN, length);
-    ucp_share_came(rndv);
+    ++rndv->ep->fragment_count;
     (void)ucp_tag_recv_piece(rndv->req, offset, data, length);
     fragment_ask(rndv);
     ucp_rdma_get_check_end(rndv);

@@ -296,7 +296,7 @@ static ucs_status_t shared_answer(struct ucp_rndv          *rndv,
         return UCS_OK;
     }
     shared_divide(share, arrival->data_length, arrival->length);
-    share->since_ns           = ucsi_clock_ns();
+    share->seen               = rndv->ep->fragment_count;
     rndv->by_rdma.lanes       = lanes;
     rndv->by_rdma.piece_bytes = share->unit;
     ucs_list_add_tail(&rndv->ep->worker->shares, &share->link);
@@ -323,34 +323,34 @@ static bool shared_claim_back(struct ucp_share *share)
         ucp_worker_drop(rndv->ep->worker, rndv->ep, "a claim");
         return false;
     }
-    rndv->rdma  = (struct ucp_range){begin, end};
-    share->seen = rndv->asked.bytes;
+    rndv->rdma = (struct ucp_range){begin, end};
     return true;
 }
 
-void ucp_share_came(const struct ucp_rndv *rndv)
+/* Has nothing come from S for so long that R should read? The clock is read
+ * only while nothing comes. */
+static bool shared_is_quiet(struct ucp_share *share)
 {
-    struct ucp_share *share;
+    uint32_t count = share->rndv->ep->fragment_count;
 
-    ucs_list_for_each (share, &rndv->ep->worker->shares, link) {
-        if (share->rndv->ep == rndv->ep) {
-            share->seen = SIZE_MAX; /* the next look begins to wait anew */
-        }
+    if (share->seen != count) {
+        share->seen     = count;
+        share->since_ns = 0;
+        return false;
     }
+    if (share->since_ns == 0) {
+        share->since_ns = ucsi_clock_ns();
+        return false;
+    }
+    return ucsi_clock_ns() - share->since_ns >= SHARED_PATIENCE_NS;
 }
 
 /* Read a piece, if S does not send. @return events. */
-static unsigned shared_look(struct ucp_share *share, uint64_t now_ns)
+static unsigned shared_look(struct ucp_share *share)
 {
     struct ucp_rndv *rndv = share->rndv;
 
-    if (share->seen != rndv->asked.bytes) {
-        share->seen     = rndv->asked.bytes;
-        share->since_ns = now_ns;
-        return 0;
-    }
-    if (ucp_rndv_is_over(rndv) ||
-        (now_ns - share->since_ns < SHARED_PATIENCE_NS)) {
+    if (ucp_rndv_is_over(rndv) || !shared_is_quiet(share)) {
         return 0;
     }
     if ((rndv->rdma.offset == rndv->rdma.end) &&
@@ -372,7 +372,7 @@ unsigned ucp_shares_look(struct ucp_worker *worker)
     /* One of them each time: a look reads one piece at most. */
     ucs_list_remove(&share->link);
     ucs_list_add_tail(&worker->shares, &share->link);
-    return shared_look(share, ucsi_clock_ns());
+    return shared_look(share);
 }
 
 const struct ucp_proto ucp_rdma_shared_proto = {

@@ -22,8 +22,8 @@
  * count    units of [unit] bytes, the last may be shorter
  * front    S: first byte that it has not claimed
  * is_open  this end may claim
- * seen     R: bytes that had not come as fragments, since_ns: then; SIZE_MAX:
- *          something has come since */
+ * seen     R: fragment_count of the endpoint at the last look
+ * since_ns it has been so since then, as far as R has looked; 0: not yet */
 struct ucp_share {
     struct ucs_list   link;
     struct ucp_rndv  *rndv;
@@ -36,7 +36,7 @@ struct ucp_share {
     uint32_t          count;
     size_t            front;
     bool              is_open;
-    size_t            seen;
+    uint32_t          seen;
     uint64_t          since_ns;
 };
 
@@ -61,9 +61,6 @@ static inline bool ucp_share_is_valid(const struct ucp_share *share)
     return uct_claim_is_current(
         share->name, atomic_load_explicit(share->word, memory_order_acquire));
 }
-
-/* R: a fragment came: S is in its library, of all its messages. */
-void ucp_share_came(const struct ucp_rndv *rndv);
 
 /* R: outside of callbacks: read where nothing comes. @return events. */
 unsigned ucp_shares_look(struct ucp_worker *worker);
