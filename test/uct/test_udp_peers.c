@@ -151,25 +151,41 @@ static void insider__with_the_cookie_of_another(const struct test_param *param)
     ck_assert_uint_eq(wild_conn_count(host()), 0);
 }
 
+/* The whole handshake of who has the secret, up to the answer to CONNECT, which
+ * may be none. */
+static void shake_hands(struct udp_hello *hello)
+{
+    const struct udp_seal *secret = &wild_iface(host())->self.secret;
+    uint8_t                bytes[HELLO_BYTES], answer[2048];
+    struct udp_hello       cookie = {.id = hello->id + 1};
+    struct udp_head        head;
+    size_t                 length;
+
+    (void)make_hello(bytes, UDP_KIND_HELLO, hello, secret);
+    wild_shoot(&wild, host(), UDP_PRIORITY, bytes, sizeof(bytes));
+    do { /* earlier connections are heard, too */
+        wild_progress(&wild);
+        length = wild_answer(&wild, answer, sizeof(answer));
+        if ((length > 0) && udp_wire_get_head(answer, length, &head) &&
+            (head.to == hello->id)) {
+            udp_wire_get_hello(answer + UDP_HEAD_BYTES, &cookie);
+        }
+    } while (cookie.id == hello->id + 1);
+    hello->cookie = cookie.cookie;
+    (void)make_hello(bytes, UDP_KIND_CONNECT, hello, secret);
+    wild_shoot(&wild, host(), UDP_PRIORITY, bytes, sizeof(bytes));
+}
+
 /* A client may call itself anything: when it has gone, so has its entry. */
 static void insider__whose_names_cancel_out(const struct test_param *param)
 {
     struct udp_iface *iface = wild_iface(host());
-    struct udp_hello  hello = random_hello(), cookie;
-    uint8_t           bytes[HELLO_BYTES], answer[2048];
+    struct udp_hello  hello = random_hello();
     struct udp_conn  *conn;
 
     (void)param;
     hello.incarnation = ((uint64_t)hello.id << 32) ^ hello.id;
-    (void)make_hello(bytes, UDP_KIND_HELLO, &hello, &iface->self.secret);
-    wild_shoot(&wild, host(), UDP_PRIORITY, bytes, sizeof(bytes));
-    while (wild_answer(&wild, answer, sizeof(answer)) == 0) {
-        wild_progress(&wild);
-    }
-    udp_wire_get_hello(answer + UDP_HEAD_BYTES, &cookie);
-    hello.cookie = cookie.cookie;
-    (void)make_hello(bytes, UDP_KIND_CONNECT, &hello, &iface->self.secret);
-    wild_shoot(&wild, host(), UDP_PRIORITY, bytes, sizeof(bytes));
+    shake_hands(&hello);
     while (wild_conn_count(host()) == 0) {
         wild_progress(&wild);
     }
@@ -181,6 +197,119 @@ static void insider__whose_names_cancel_out(const struct test_param *param)
     }
     ck_assert_uint_eq(iface->accepted.count, 0);
     ck_assert_uint_eq(iface->orphans.count, 0);
+}
+
+/* One more connection, under a new name; it is refused, or has been made. */
+static void connect_once_more(void)
+{
+    uint64_t count =
+        wild_conn_count(host()) + wild_count(host(), UDP_COUNT_REFUSED);
+    struct udp_hello hello = random_hello();
+
+    shake_hands(&hello);
+    while (wild_conn_count(host()) + wild_count(host(), UDP_COUNT_REFUSED) ==
+           count) {
+        wild_progress(&wild);
+    }
+}
+
+/* As often as an address may, under as many names as he likes; another address
+ * is not touched by it, and what ends makes room. */
+static void insider__connects_and_connects(const struct test_param *param)
+{
+    const struct ucs_sockaddr other = {
+        .inet       = {.sin_family = AF_INET,
+                       .sin_addr   = {htonl(INADDR_LOOPBACK + 1)}},
+        .size_bytes = sizeof(struct sockaddr_in)};
+    struct udp_iface *iface = wild_iface(host());
+    struct udp_conn   guest = {.env = NULL};
+    unsigned          index;
+
+    (void)param;
+    iface->options.conns_per_address = 3;
+    for (index = 0; index < 5; ++index) {
+        connect_once_more();
+    }
+    ck_assert_uint_eq(wild_conn_count(host()), 3);
+    ck_assert_uint_eq(wild_count(host(), UDP_COUNT_REFUSED), 2);
+    ck_assert(udp_guests_enter(iface, &guest, &other));
+    ck_assert_uint_eq(iface->guests.count, 2);
+    udp_guests_leave(iface, &guest);
+    udp_guests_leave(iface, &guest); /* once */
+    ck_assert_uint_eq(iface->guests.count, 1);
+    udp_conn_fail(ucs_list_first(&iface->all, struct udp_conn, link),
+                  UCS_ERR_CANCELED);
+    while (wild_conn_count(host()) > 2) {
+        wild_progress(&wild);
+    }
+    connect_once_more();
+    ck_assert_uint_eq(wild_conn_count(host()), 3);
+    while (wild_conn_count(host()) > 0) {
+        udp_conn_fail(ucs_list_first(&iface->all, struct udp_conn, link),
+                      UCS_ERR_CANCELED);
+        wild_progress(&wild);
+    }
+    ck_assert_uint_eq(iface->guests.count, 0);
+}
+
+/* -------------------------------------------- no memory for the inbox */
+
+enum { LONG_AM_ID = 4, LONG_BYTES = 1000 };
+
+static size_t pack_long(void *dest, void *arg)
+{
+    (void)arg;
+    memset(dest, 7, LONG_BYTES);
+    return LONG_BYTES;
+}
+
+static ucs_status_t long_message(void *arg, struct uct_source *source,
+                                 void *data, size_t length, unsigned flags)
+{
+    (void)source;
+    (void)data;
+    (void)flags;
+    ck_assert_uint_eq(length, LONG_BYTES);
+    ++*(unsigned *)arg;
+    return UCS_OK;
+}
+
+/* While the application does not call, messages wait in memory of ours. Where
+ * there is none, they are not taken, and come again: nobody's connection
+ * fails. */
+static void inbox__without_memory(const struct test_param *param)
+{
+    struct udp_iface *iface = wild_iface(host());
+    struct udp_env   *env   = &iface->env;
+    struct udp_held  *held[16];
+    unsigned          count = 0, got = 0;
+
+    (void)param;
+    ucti_iface_set_am(host()->iface, LONG_AM_ID, long_message, &got);
+    wild_talk(&wild, 1);
+    env->held_large.params.element_count_max = UCS_ARRAY_COUNT(held);
+    while ((count < UCS_ARRAY_COUNT(held)) &&
+           ((held[count] = udp_env_hold(env, LONG_BYTES)) != NULL)) {
+        ++count;
+    }
+    ck_assert(!udp_env_can_hold(env, LONG_BYTES));
+    ck_assert_int_eq(uct_udp_transport.am_bcopy(wild.hosts[0].ep, LONG_AM_ID,
+                                                pack_long, NULL, LONG_BYTES, 0),
+                     LONG_BYTES);
+    while (wild_count(host(), UDP_COUNT_NO_ROOM) == 0) {
+        (void)uct_udp_transport.progress(wild.hosts[0].iface);
+        udp_enter(iface);
+        (void)udp_iface_serve(iface); /* as the helper does */
+        udp_leave(iface);
+    }
+    while (count > 0) {
+        udp_env_unhold(held[--count]);
+    }
+    while (got == 0) {
+        wild_progress(&wild);
+    }
+    ck_assert_int_eq(wild.hosts[0].failed, UCS_OK);
+    wild_talk(&wild, 1);
 }
 
 /* Who has the address but for its secret: refused in silence, told in time. */
@@ -447,6 +576,8 @@ static const struct test_case cases[] = {
     TEST(insider__without_a_cookie),
     TEST(insider__with_the_cookie_of_another),
     TEST(insider__whose_names_cancel_out),
+    TEST(insider__connects_and_connects),
+    TEST(inbox__without_memory),
     TEST(secret__wrong),
     TEST(peer__guesses_a_key),
     TEST_TIMEOUT(garbage__while_it_works, 600),
