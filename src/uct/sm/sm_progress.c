@@ -11,6 +11,30 @@
 #include "uct/base/am.h"
 #include "uct/base/pending.h"
 
+enum progress_fetch_limit {
+    /* A message of up to so many bytes is fetched whole ... */
+    PROGRESS_FETCH_ALL_BYTES_MAX = 8192 + 64,
+    /* ... and of a longer one the beginning: the rest is copied so fast that
+     * asking for it early only takes time. */
+    PROGRESS_FETCH_LINE_COUNT_MAX = 64,
+};
+
+/* Ask for a message's lines all at once. Whoever takes it reads the header
+ * first, and decides by it where the rest goes: the rest would cross after it
+ * (1 KiB one way, far: 610 -> 480 ns; 8 KiB: 1265 -> 1075). */
+UCS_INLINE void progress_fetch(const uint8_t *data, size_t length)
+{
+    unsigned line_count =
+        (length <= PROGRESS_FETCH_ALL_BYTES_MAX)
+            ? (unsigned)((length + UCT_SM_LINE_BYTES - 1) / UCT_SM_LINE_BYTES)
+            : (unsigned)PROGRESS_FETCH_LINE_COUNT_MAX;
+    unsigned line;
+
+    for (line = 0; line < line_count; ++line) {
+        ucs_prefetch(data + (size_t)line * UCT_SM_LINE_BYTES);
+    }
+}
+
 /* May the user keep this chunk? A quarter of the pool is kept at most, half
  * of what one sender may use: both go on receiving. */
 static unsigned progress_keep_flag(const struct uct_sm_iface   *iface,
@@ -33,6 +57,7 @@ static bool progress_chunk(struct uct_sm_iface   *iface,
 {
     struct uct_sm_pool *pool   = &iface->segment.pool;
     size_t              length = uct_sm_control_length(control);
+    uint8_t            *data;
     uint64_t            where, start;
     unsigned            chunk_index;
     ucs_status_t        status;
@@ -47,10 +72,11 @@ static bool progress_chunk(struct uct_sm_iface   *iface,
         uct_sm_channel_break(iface, channel, "a chunk that is not its own");
         return false;
     }
-    status =
-        uct_iface_deliver(&iface->base, uct_sm_control_am_id(control), source,
-                          uct_sm_chunk_data(pool, chunk_index) + start, length,
-                          progress_keep_flag(iface, channel, length));
+    data = uct_sm_chunk_data(pool, chunk_index) + start;
+    progress_fetch(data, length);
+    status = uct_iface_deliver(&iface->base, uct_sm_control_am_id(control),
+                               source, data, length,
+                               progress_keep_flag(iface, channel, length));
     if (status == UCS_INPROGRESS) {
         iface->kept[chunk_index / 64] |= UINT64_C(1) << (chunk_index % 64);
         iface->kept_by[chunk_index] = (uint16_t)(channel->index + 1);
@@ -95,6 +121,7 @@ static unsigned progress_inline(struct uct_sm_iface   *iface,
     unsigned           line_count = uct_sm_record_lines(length);
     uint32_t           index      = uct_sm_control_source(control);
     struct uct_source *source;
+    uint8_t           *payload;
 
     if (ucs_unlikely((length > UCT_SM_RECORD_BYTES_MAX) ||
                      (line_count > uct_sm_ring_lines_left(&channel->reader)))) {
@@ -106,8 +133,10 @@ static unsigned progress_inline(struct uct_sm_iface   *iface,
         uct_sm_channel_no_source(iface, channel, index);
         return 0;
     }
+    payload = uct_sm_ring_payload(&channel->reader);
+    progress_fetch(payload, length);
     (void)uct_iface_deliver(&iface->base, uct_sm_control_am_id(control), source,
-                            uct_sm_ring_payload(&channel->reader), length, 0);
+                            payload, length, 0);
     return line_count;
 }
 
