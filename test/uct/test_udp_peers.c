@@ -10,8 +10,6 @@
 #include "uct/suites.h"
 #include "uct/udp_wild.h"
 
-enum { HELLO_BYTES = UDP_HEAD_BYTES + UDP_EXTENSION_BYTES };
-
 static struct wild wild;
 
 static void setup(const struct test_param *param)
@@ -48,46 +46,21 @@ static void nobody_was_answered(void)
     ck_assert_uint_eq(wild_answer(&wild, answer, sizeof(answer)), 0);
 }
 
-static size_t make_hello(uint8_t *bytes, unsigned kind,
-                         const struct udp_hello *hello,
-                         const struct udp_seal  *seal)
-{
-    struct udp_head head = {.kind = (uint8_t)kind};
-    size_t          length;
-
-    memset(bytes, 0, HELLO_BYTES);
-    udp_wire_put_head(bytes, &head);
-    length = UDP_HEAD_BYTES + udp_wire_put_hello(bytes + UDP_HEAD_BYTES, hello);
-    udp_seal_put(seal, bytes, length, length);
-    return length;
-}
-
-static struct udp_hello random_hello(void)
-{
-    return (struct udp_hello){.incarnation   = test_random(),
-                              .nonce         = test_random(),
-                              .cookie        = test_random(),
-                              .id            = (uint32_t)test_random(),
-                              .buffer_bytes  = 1 << 20,
-                              .largest_bytes = 1400,
-                              .data_port     = 1};
-}
-
 static void stranger__floods_with_questions(const struct test_param *param)
 {
     const unsigned   count = (unsigned)test_rounds(10000, 1000000);
     struct udp_seal  wrong = {{1, 2}};
-    uint8_t          bytes[HELLO_BYTES];
+    uint8_t          bytes[WILD_HELLO_BYTES];
     struct udp_hello hello;
     unsigned         index;
 
     (void)param;
     for (index = 0; index < count; ++index) {
-        hello = random_hello();
+        hello = wild_random_hello();
         wild_shoot(&wild, host(), UDP_PRIORITY, bytes,
-                   make_hello(bytes,
-                              (index % 2) ? UDP_KIND_HELLO : UDP_KIND_CONNECT,
-                              &hello, &wrong));
+                   wild_make_hello(
+                       bytes, (index % 2) ? UDP_KIND_HELLO : UDP_KIND_CONNECT,
+                       &hello, &wrong));
         if (index % 32 == 31) {
             settle(index + 1); /* before the socket is full */
         }
@@ -104,7 +77,7 @@ static void stranger__floods_with_questions(const struct test_param *param)
 static void insider__without_a_cookie(const struct test_param *param)
 {
     const struct udp_seal *secret = &wild_iface(host())->self.secret;
-    uint8_t                bytes[HELLO_BYTES], answer[2048];
+    uint8_t                bytes[WILD_HELLO_BYTES], answer[2048];
     struct udp_hello       hello;
     struct udp_head        head;
     unsigned               index;
@@ -112,16 +85,16 @@ static void insider__without_a_cookie(const struct test_param *param)
 
     (void)param;
     for (index = 0; index < 2000; ++index) {
-        hello = random_hello();
+        hello = wild_random_hello();
         wild_shoot(&wild, host(), UDP_PRIORITY, bytes,
-                   make_hello(bytes,
-                              (index % 2) ? UDP_KIND_HELLO : UDP_KIND_CONNECT,
-                              &hello, secret));
+                   wild_make_hello(
+                       bytes, (index % 2) ? UDP_KIND_HELLO : UDP_KIND_CONNECT,
+                       &hello, secret));
         do {
             wild_progress(&wild);
             length = wild_answer(&wild, answer, sizeof(answer));
         } while (length == 0);
-        ck_assert_uint_eq(length, HELLO_BYTES);
+        ck_assert_uint_eq(length, WILD_HELLO_BYTES);
         ck_assert(udp_wire_get_head(answer, length, &head));
         ck_assert_uint_eq(head.kind, UDP_KIND_COOKIE);
         nobody_was_answered();
@@ -135,8 +108,8 @@ static void insider__with_the_cookie_of_another(const struct test_param *param)
 {
     struct udp_iface   *iface = wild_iface(host());
     struct ucs_sockaddr other = {.inet.sin_family = AF_INET};
-    struct udp_hello    hello = random_hello();
-    uint8_t             bytes[HELLO_BYTES], answer[2048];
+    struct udp_hello    hello = wild_random_hello();
+    uint8_t             bytes[WILD_HELLO_BYTES], answer[2048];
 
     (void)param;
     other.size_bytes = sizeof(other.inet);
@@ -144,48 +117,23 @@ static void insider__with_the_cookie_of_another(const struct test_param *param)
                                           ucsi_clock_ns() / UCS_NS_PER_S);
     wild_shoot(
         &wild, host(), UDP_PRIORITY, bytes,
-        make_hello(bytes, UDP_KIND_CONNECT, &hello, &iface->self.secret));
+        wild_make_hello(bytes, UDP_KIND_CONNECT, &hello, &iface->self.secret));
     while (wild_answer(&wild, answer, sizeof(answer)) == 0) {
         wild_progress(&wild);
     }
     ck_assert_uint_eq(wild_conn_count(host()), 0);
 }
 
-/* The whole handshake of who has the secret, up to the answer to CONNECT, which
- * may be none. */
-static void shake_hands(struct udp_hello *hello)
-{
-    const struct udp_seal *secret = &wild_iface(host())->self.secret;
-    uint8_t                bytes[HELLO_BYTES], answer[2048];
-    struct udp_hello       cookie = {.id = hello->id + 1};
-    struct udp_head        head;
-    size_t                 length;
-
-    (void)make_hello(bytes, UDP_KIND_HELLO, hello, secret);
-    wild_shoot(&wild, host(), UDP_PRIORITY, bytes, sizeof(bytes));
-    do { /* earlier connections are heard, too */
-        wild_progress(&wild);
-        length = wild_answer(&wild, answer, sizeof(answer));
-        if ((length > 0) && udp_wire_get_head(answer, length, &head) &&
-            (head.to == hello->id)) {
-            udp_wire_get_hello(answer + UDP_HEAD_BYTES, &cookie);
-        }
-    } while (cookie.id == hello->id + 1);
-    hello->cookie = cookie.cookie;
-    (void)make_hello(bytes, UDP_KIND_CONNECT, hello, secret);
-    wild_shoot(&wild, host(), UDP_PRIORITY, bytes, sizeof(bytes));
-}
-
 /* A client may call itself anything: when it has gone, so has its entry. */
 static void insider__whose_names_cancel_out(const struct test_param *param)
 {
     struct udp_iface *iface = wild_iface(host());
-    struct udp_hello  hello = random_hello();
+    struct udp_hello  hello = wild_random_hello();
     struct udp_conn  *conn;
 
     (void)param;
     hello.incarnation = ((uint64_t)hello.id << 32) ^ hello.id;
-    shake_hands(&hello);
+    wild_shake_hands(&wild, host(), &hello);
     while (wild_conn_count(host()) == 0) {
         wild_progress(&wild);
     }
@@ -197,59 +145,6 @@ static void insider__whose_names_cancel_out(const struct test_param *param)
     }
     ck_assert_uint_eq(iface->accepted.count, 0);
     ck_assert_uint_eq(iface->orphans.count, 0);
-}
-
-/* One more connection, under a new name; it is refused, or has been made. */
-static void connect_once_more(void)
-{
-    uint64_t count =
-        wild_conn_count(host()) + wild_count(host(), UDP_COUNT_REFUSED);
-    struct udp_hello hello = random_hello();
-
-    shake_hands(&hello);
-    while (wild_conn_count(host()) + wild_count(host(), UDP_COUNT_REFUSED) ==
-           count) {
-        wild_progress(&wild);
-    }
-}
-
-/* As often as an address may, under as many names as he likes; another address
- * is not touched by it, and what ends makes room. */
-static void insider__connects_and_connects(const struct test_param *param)
-{
-    const struct ucs_sockaddr other = {
-        .inet       = {.sin_family = AF_INET,
-                       .sin_addr   = {htonl(INADDR_LOOPBACK + 1)}},
-        .size_bytes = sizeof(struct sockaddr_in)};
-    struct udp_iface *iface = wild_iface(host());
-    struct udp_conn   guest = {.env = NULL};
-    unsigned          index;
-
-    (void)param;
-    iface->options.conns_per_address = 3;
-    for (index = 0; index < 5; ++index) {
-        connect_once_more();
-    }
-    ck_assert_uint_eq(wild_conn_count(host()), 3);
-    ck_assert_uint_eq(wild_count(host(), UDP_COUNT_REFUSED), 2);
-    ck_assert(udp_guests_enter(iface, &guest, &other));
-    ck_assert_uint_eq(iface->guests.count, 2);
-    udp_guests_leave(iface, &guest);
-    udp_guests_leave(iface, &guest); /* once */
-    ck_assert_uint_eq(iface->guests.count, 1);
-    udp_conn_fail(ucs_list_first(&iface->all, struct udp_conn, link),
-                  UCS_ERR_CANCELED);
-    while (wild_conn_count(host()) > 2) {
-        wild_progress(&wild);
-    }
-    connect_once_more();
-    ck_assert_uint_eq(wild_conn_count(host()), 3);
-    while (wild_conn_count(host()) > 0) {
-        udp_conn_fail(ucs_list_first(&iface->all, struct udp_conn, link),
-                      UCS_ERR_CANCELED);
-        wild_progress(&wild);
-    }
-    ck_assert_uint_eq(iface->guests.count, 0);
 }
 
 /* -------------------------------------------- no memory for the inbox */
@@ -576,7 +471,6 @@ static const struct test_case cases[] = {
     TEST(insider__without_a_cookie),
     TEST(insider__with_the_cookie_of_another),
     TEST(insider__whose_names_cancel_out),
-    TEST(insider__connects_and_connects),
     TEST(inbox__without_memory),
     TEST(secret__wrong),
     TEST(peer__guesses_a_key),

@@ -220,7 +220,7 @@ void udp_conn_send_ping(struct udp_conn *conn, size_t packet_bytes);
 void udp_conn_take_ack(struct udp_conn *conn, const struct udp_head *head,
                        const struct udp_range *ranges, unsigned range_count);
 
-/* A fragment is through; it goes to `finished` if somebody waits. */
+/* It is through; it goes to `finished` if somebody waits. */
 void udp_conn_finish(struct udp_fragment *fragment, ucs_status_t status);
 
 /* Its bytes [offset, offset + length) as pieces; @return how many. */
@@ -239,8 +239,7 @@ void udp_conn_forget_received(struct udp_conn *conn);
 
 /* --- udp_rma.c */
 
-/* PUT, GET, DATA, ATOMIC, RESULT as they come. @return false: no memory, it
- * must come again. */
+/* PUT, GET, ... RESULT as they come. @return false: it must come again. */
 bool udp_rma_arrival(struct udp_conn *conn, const struct udp_head *head,
                      uint8_t *bytes, size_t length);
 /* Copy the payload of a DATA segment from the region; @return false: it may
