@@ -247,7 +247,7 @@ static void rma__answers_that_nobody_takes(const struct test_param *param)
             lie(1, UDP_KIND_ATOMIC, 40);
         }
     }
-    ck_assert_uint_eq(conn->answer_count, UDP_ANSWER_COUNT_MAX);
+    ck_assert_uint_eq(conn->shares[UDP_SHARE_ANSWER], UDP_ANSWER_COUNT_MAX);
     ck_assert_uint_le(conn->fragment_count, UDP_ANSWER_COUNT_MAX);
     ck_assert_uint_eq(
         ucs_counter_get(&net.ends[1].env.counters[UDP_COUNT_BAD_ACCESS]),
