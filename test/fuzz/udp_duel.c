@@ -62,6 +62,8 @@ static void end_open(struct duel *duel, unsigned index)
     ucsi_hash_init(&iface->accepted, 1);
     ucsi_hash_init(&iface->orphans, 2);
     ucsi_hash_init(&iface->asking, 3);
+    ucsi_hash_init(&iface->guests, 4);
+    iface->options.conns_per_address = 64;
     ucs_list_init(&iface->all);
     ucs_queue_init(&iface->inbox);
     ucs_queue_init(&iface->notified);
@@ -93,6 +95,7 @@ static void end_close(struct duel_end *end)
     ucsi_hash_cleanup(&iface->accepted);
     ucsi_hash_cleanup(&iface->orphans);
     ucsi_hash_cleanup(&iface->asking);
+    ucsi_hash_cleanup(&iface->guests);
     free(end->region);
 }
 

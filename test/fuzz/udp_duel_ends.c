@@ -34,8 +34,9 @@ static size_t ends_transmit(struct udp_env *env, struct udp_out *out)
     return bytes;
 }
 
-static bool ends_has_room(struct udp_env *env)
+static bool ends_has_room(struct udp_env *env, size_t length)
 {
+    (void)length;
     return !ends_of(env)->is_full;
 }
 
@@ -152,7 +153,7 @@ static void ends_check_failure(const struct duel_end *end,
 /* Everything a liar can make us keep is bounded. */
 static void ends_check_bounds(const struct udp_conn *conn)
 {
-    duel_check(conn->answer_count <= UDP_ANSWER_COUNT_MAX,
+    duel_check(conn->shares[UDP_SHARE_ANSWER] <= UDP_ANSWER_COUNT_MAX,
                "answers without bound");
     duel_check(conn->fragment_count <=
                    UDP_FRAGMENT_COUNT_MAX + UDP_ANSWER_COUNT_MAX + 1,

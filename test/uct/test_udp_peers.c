@@ -10,8 +10,6 @@
 #include "uct/suites.h"
 #include "uct/udp_wild.h"
 
-enum { HELLO_BYTES = UDP_HEAD_BYTES + UDP_EXTENSION_BYTES };
-
 static struct wild wild;
 
 static void setup(const struct test_param *param)
@@ -48,46 +46,21 @@ static void nobody_was_answered(void)
     ck_assert_uint_eq(wild_answer(&wild, answer, sizeof(answer)), 0);
 }
 
-static size_t make_hello(uint8_t *bytes, unsigned kind,
-                         const struct udp_hello *hello,
-                         const struct udp_seal  *seal)
-{
-    struct udp_head head = {.kind = (uint8_t)kind};
-    size_t          length;
-
-    memset(bytes, 0, HELLO_BYTES);
-    udp_wire_put_head(bytes, &head);
-    length = UDP_HEAD_BYTES + udp_wire_put_hello(bytes + UDP_HEAD_BYTES, hello);
-    udp_seal_put(seal, bytes, length, length);
-    return length;
-}
-
-static struct udp_hello random_hello(void)
-{
-    return (struct udp_hello){.incarnation   = test_random(),
-                              .nonce         = test_random(),
-                              .cookie        = test_random(),
-                              .id            = (uint32_t)test_random(),
-                              .buffer_bytes  = 1 << 20,
-                              .largest_bytes = 1400,
-                              .data_port     = 1};
-}
-
 static void stranger__floods_with_questions(const struct test_param *param)
 {
     const unsigned   count = (unsigned)test_rounds(10000, 1000000);
     struct udp_seal  wrong = {{1, 2}};
-    uint8_t          bytes[HELLO_BYTES];
+    uint8_t          bytes[WILD_HELLO_BYTES];
     struct udp_hello hello;
     unsigned         index;
 
     (void)param;
     for (index = 0; index < count; ++index) {
-        hello = random_hello();
+        hello = wild_random_hello();
         wild_shoot(&wild, host(), UDP_PRIORITY, bytes,
-                   make_hello(bytes,
-                              (index % 2) ? UDP_KIND_HELLO : UDP_KIND_CONNECT,
-                              &hello, &wrong));
+                   wild_make_hello(
+                       bytes, (index % 2) ? UDP_KIND_HELLO : UDP_KIND_CONNECT,
+                       &hello, &wrong));
         if (index % 32 == 31) {
             settle(index + 1); /* before the socket is full */
         }
@@ -104,7 +77,7 @@ static void stranger__floods_with_questions(const struct test_param *param)
 static void insider__without_a_cookie(const struct test_param *param)
 {
     const struct udp_seal *secret = &wild_iface(host())->self.secret;
-    uint8_t                bytes[HELLO_BYTES], answer[2048];
+    uint8_t                bytes[WILD_HELLO_BYTES], answer[2048];
     struct udp_hello       hello;
     struct udp_head        head;
     unsigned               index;
@@ -112,16 +85,16 @@ static void insider__without_a_cookie(const struct test_param *param)
 
     (void)param;
     for (index = 0; index < 2000; ++index) {
-        hello = random_hello();
+        hello = wild_random_hello();
         wild_shoot(&wild, host(), UDP_PRIORITY, bytes,
-                   make_hello(bytes,
-                              (index % 2) ? UDP_KIND_HELLO : UDP_KIND_CONNECT,
-                              &hello, secret));
+                   wild_make_hello(
+                       bytes, (index % 2) ? UDP_KIND_HELLO : UDP_KIND_CONNECT,
+                       &hello, secret));
         do {
             wild_progress(&wild);
             length = wild_answer(&wild, answer, sizeof(answer));
         } while (length == 0);
-        ck_assert_uint_eq(length, HELLO_BYTES);
+        ck_assert_uint_eq(length, WILD_HELLO_BYTES);
         ck_assert(udp_wire_get_head(answer, length, &head));
         ck_assert_uint_eq(head.kind, UDP_KIND_COOKIE);
         nobody_was_answered();
@@ -135,8 +108,8 @@ static void insider__with_the_cookie_of_another(const struct test_param *param)
 {
     struct udp_iface   *iface = wild_iface(host());
     struct ucs_sockaddr other = {.inet.sin_family = AF_INET};
-    struct udp_hello    hello = random_hello();
-    uint8_t             bytes[HELLO_BYTES], answer[2048];
+    struct udp_hello    hello = wild_random_hello();
+    uint8_t             bytes[WILD_HELLO_BYTES], answer[2048];
 
     (void)param;
     other.size_bytes = sizeof(other.inet);
@@ -144,7 +117,7 @@ static void insider__with_the_cookie_of_another(const struct test_param *param)
                                           ucsi_clock_ns() / UCS_NS_PER_S);
     wild_shoot(
         &wild, host(), UDP_PRIORITY, bytes,
-        make_hello(bytes, UDP_KIND_CONNECT, &hello, &iface->self.secret));
+        wild_make_hello(bytes, UDP_KIND_CONNECT, &hello, &iface->self.secret));
     while (wild_answer(&wild, answer, sizeof(answer)) == 0) {
         wild_progress(&wild);
     }
@@ -155,21 +128,12 @@ static void insider__with_the_cookie_of_another(const struct test_param *param)
 static void insider__whose_names_cancel_out(const struct test_param *param)
 {
     struct udp_iface *iface = wild_iface(host());
-    struct udp_hello  hello = random_hello(), cookie;
-    uint8_t           bytes[HELLO_BYTES], answer[2048];
+    struct udp_hello  hello = wild_random_hello();
     struct udp_conn  *conn;
 
     (void)param;
     hello.incarnation = ((uint64_t)hello.id << 32) ^ hello.id;
-    (void)make_hello(bytes, UDP_KIND_HELLO, &hello, &iface->self.secret);
-    wild_shoot(&wild, host(), UDP_PRIORITY, bytes, sizeof(bytes));
-    while (wild_answer(&wild, answer, sizeof(answer)) == 0) {
-        wild_progress(&wild);
-    }
-    udp_wire_get_hello(answer + UDP_HEAD_BYTES, &cookie);
-    hello.cookie = cookie.cookie;
-    (void)make_hello(bytes, UDP_KIND_CONNECT, &hello, &iface->self.secret);
-    wild_shoot(&wild, host(), UDP_PRIORITY, bytes, sizeof(bytes));
+    wild_shake_hands(&wild, host(), &hello);
     while (wild_conn_count(host()) == 0) {
         wild_progress(&wild);
     }
@@ -181,6 +145,66 @@ static void insider__whose_names_cancel_out(const struct test_param *param)
     }
     ck_assert_uint_eq(iface->accepted.count, 0);
     ck_assert_uint_eq(iface->orphans.count, 0);
+}
+
+/* -------------------------------------------- no memory for the inbox */
+
+enum { LONG_AM_ID = 4, LONG_BYTES = 1000 };
+
+static size_t pack_long(void *dest, void *arg)
+{
+    (void)arg;
+    memset(dest, 7, LONG_BYTES);
+    return LONG_BYTES;
+}
+
+static ucs_status_t long_message(void *arg, struct uct_source *source,
+                                 void *data, size_t length, unsigned flags)
+{
+    (void)source;
+    (void)data;
+    (void)flags;
+    ck_assert_uint_eq(length, LONG_BYTES);
+    ++*(unsigned *)arg;
+    return UCS_OK;
+}
+
+/* While the application does not call, messages wait in memory of ours. Where
+ * there is none, they are not taken, and come again: nobody's connection
+ * fails. */
+static void inbox__without_memory(const struct test_param *param)
+{
+    struct udp_iface *iface = wild_iface(host());
+    struct udp_env   *env   = &iface->env;
+    struct udp_held  *held[16];
+    unsigned          count = 0, got = 0;
+
+    (void)param;
+    ucti_iface_set_am(host()->iface, LONG_AM_ID, long_message, &got);
+    wild_talk(&wild, 1);
+    env->held_large.params.element_count_max = UCS_ARRAY_COUNT(held);
+    while ((count < UCS_ARRAY_COUNT(held)) &&
+           ((held[count] = udp_env_hold(env, LONG_BYTES)) != NULL)) {
+        ++count;
+    }
+    ck_assert(!udp_env_can_hold(env, LONG_BYTES));
+    ck_assert_int_eq(uct_udp_transport.am_bcopy(wild.hosts[0].ep, LONG_AM_ID,
+                                                pack_long, NULL, LONG_BYTES, 0),
+                     LONG_BYTES);
+    while (wild_count(host(), UDP_COUNT_NO_ROOM) == 0) {
+        (void)uct_udp_transport.progress(wild.hosts[0].iface);
+        udp_enter(iface);
+        (void)udp_iface_serve(iface); /* as the helper does */
+        udp_leave(iface);
+    }
+    while (count > 0) {
+        udp_env_unhold(held[--count]);
+    }
+    while (got == 0) {
+        wild_progress(&wild);
+    }
+    ck_assert_int_eq(wild.hosts[0].failed, UCS_OK);
+    wild_talk(&wild, 1);
 }
 
 /* Who has the address but for its secret: refused in silence, told in time. */
@@ -466,6 +490,7 @@ static const struct test_case cases[] = {
     TEST(insider__without_a_cookie),
     TEST(insider__with_the_cookie_of_another),
     TEST(insider__whose_names_cancel_out),
+    TEST(inbox__without_memory),
     TEST(secret__wrong),
     TEST(peer__guesses_a_key),
     TEST_TIMEOUT(garbage__while_it_works, 600),

@@ -193,7 +193,7 @@ static void rma__refused_on_a_bad_path(const struct test_param *param)
         ck_assert(udp_net_until(&net, has_answers, 60));
         ck_assert_int_eq(net.ends[0].finished_status, UCS_ERR_INVALID_ADDR);
     }
-    ck_assert_uint_eq(net.ends[1].conn.answer_count, 0);
+    ck_assert_uint_eq(net.ends[1].conn.shares[UDP_SHARE_ANSWER], 0);
     ck_assert_ptr_null(net.ends[1].conn.refusal);
 }
 
@@ -297,7 +297,7 @@ static void rma__answers_that_nobody_takes(const struct test_param *param)
             lie(1, UDP_KIND_ATOMIC, 40);
         }
     }
-    ck_assert_uint_eq(conn->answer_count, UDP_ANSWER_COUNT_MAX);
+    ck_assert_uint_eq(conn->shares[UDP_SHARE_ANSWER], UDP_ANSWER_COUNT_MAX);
     ck_assert_uint_le(conn->fragment_count, UDP_ANSWER_COUNT_MAX);
     ck_assert_uint_eq(
         ucs_counter_get(&net.ends[1].env.counters[UDP_COUNT_BAD_ACCESS]),

@@ -119,8 +119,9 @@ static size_t net_detour(struct udp_env *env, struct udp_env *by,
 
 /* ----------------------------------------------------- duties of an end */
 
-static bool net_has_room(struct udp_env *env)
+static bool net_has_room(struct udp_env *env, size_t length)
 {
+    (void)length;
     return !net_end(env)->is_full;
 }
 

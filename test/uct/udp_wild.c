@@ -194,3 +194,52 @@ size_t wild_answer(struct wild *wild, uint8_t *bytes, size_t room)
 
     return (length < 0) ? 0 : (size_t)length;
 }
+
+size_t wild_make_hello(uint8_t *bytes, unsigned kind,
+                       const struct udp_hello *hello,
+                       const struct udp_seal  *seal)
+{
+    struct udp_head head = {.kind = (uint8_t)kind};
+    size_t          length;
+
+    memset(bytes, 0, WILD_HELLO_BYTES);
+    udp_wire_put_head(bytes, &head);
+    length = UDP_HEAD_BYTES + udp_wire_put_hello(bytes + UDP_HEAD_BYTES, hello);
+    udp_seal_put(seal, bytes, length, length);
+    return length;
+}
+
+struct udp_hello wild_random_hello(void)
+{
+    return (struct udp_hello){.incarnation   = test_random(),
+                              .nonce         = test_random(),
+                              .cookie        = test_random(),
+                              .id            = (uint32_t)test_random(),
+                              .buffer_bytes  = 1 << 20,
+                              .largest_bytes = 1400,
+                              .data_port     = 1};
+}
+
+void wild_shake_hands(struct wild *wild, struct wild_host *host,
+                      struct udp_hello *hello)
+{
+    const struct udp_seal *secret = &wild_iface(host)->self.secret;
+    uint8_t                bytes[WILD_HELLO_BYTES], answer[2048];
+    struct udp_hello       cookie = {.id = hello->id + 1};
+    struct udp_head        head;
+    size_t                 length;
+
+    (void)wild_make_hello(bytes, UDP_KIND_HELLO, hello, secret);
+    wild_shoot(wild, host, UDP_PRIORITY, bytes, sizeof(bytes));
+    do { /* earlier connections are heard, too */
+        wild_progress(wild);
+        length = wild_answer(wild, answer, sizeof(answer));
+        if ((length > 0) && udp_wire_get_head(answer, length, &head) &&
+            (head.to == hello->id)) {
+            udp_wire_get_hello(answer + UDP_HEAD_BYTES, &cookie);
+        }
+    } while (cookie.id == hello->id + 1);
+    hello->cookie = cookie.cookie;
+    (void)wild_make_hello(bytes, UDP_KIND_CONNECT, hello, secret);
+    wild_shoot(wild, host, UDP_PRIORITY, bytes, sizeof(bytes));
+}

@@ -17,6 +17,8 @@
 
 extern const struct uct_transport uct_udp_transport;
 
+enum { WILD_HELLO_BYTES = UDP_HEAD_BYTES + UDP_EXTENSION_BYTES };
+
 enum { WILD_REGION_BYTES = 4096, WILD_BOUND_MS = 1000 };
 
 /* ep       to the other one; NULL: none
@@ -64,5 +66,15 @@ void wild_shoot(struct wild *wild, struct wild_host *host,
                 enum udp_channel channel, const uint8_t *bytes, size_t length);
 /* What came back to the stranger. @return its length; 0: nothing. */
 size_t wild_answer(struct wild *wild, uint8_t *bytes, size_t room);
+
+/* A HELLO or CONNECT. @return WILD_HELLO_BYTES. */
+size_t           wild_make_hello(uint8_t *bytes, unsigned kind,
+                                 const struct udp_hello *hello,
+                                 const struct udp_seal  *seal);
+struct udp_hello wild_random_hello(void);
+/* The stranger has the secret and shakes hands, up to the answer to CONNECT,
+ * which may be none. */
+void wild_shake_hands(struct wild *wild, struct wild_host *host,
+                      struct udp_hello *hello);
 
 #endif

@@ -124,9 +124,6 @@ ucs_status_t ucp_wakeup_arm(struct ucp_worker *worker)
 {
     ucs_status_t status;
 
-    if (worker->wakeup.epoll_fd < 0) {
-        return UCS_ERR_INVALID_PARAM;
-    }
     if (ucsi_eventfd_drain(worker->wakeup.signal_fd) ||
         !ucs_list_is_empty(&worker->ended) ||
         !ucs_list_is_empty(&worker->shares)) {
@@ -175,8 +172,5 @@ ucs_status_t ucp_wakeup_wait(struct ucp_worker *worker)
 
 ucs_status_t ucp_wakeup_signal(struct ucp_worker *worker)
 {
-    if (worker->wakeup.epoll_fd < 0) {
-        return UCS_ERR_INVALID_PARAM;
-    }
     return ucsi_eventfd_signal(worker->wakeup.signal_fd);
 }

@@ -130,7 +130,8 @@ static inline void ucp_dt_iter_init_contig(struct ucp_dt_iter *iter,
 
 /* Begin to send or to receive. A generic datatype's start function is called.
  * @return UCS_OK, UCS_ERR_INVALID_PARAM (unknown class, a length that does
- *         not fit, an iov without entries), with one line. */
+ *         not fit, an iov without entries or with one that has a length and
+ *         no buffer, a function that is NULL), with one line. */
 UCS_MUST_USE ucs_status_t ucp_dt_iter_init_send(struct ucp_dt_iter *iter,
                                                 const void         *buffer,
                                                 size_t              count,

@@ -40,7 +40,7 @@ struct udp_options {
     bool                    encrypt, segmentation, helper;
     int                     congestion;
     size_t                  window_bytes;
-    unsigned                segment_count;
+    unsigned                segment_count, conns_per_address;
     size_t                  mtu_bytes;
 };
 
@@ -54,6 +54,7 @@ UCS_MUST_USE ucs_status_t udp_options_read(const void         *config,
  * accepted     client (its id and incarnation) -> the connection it made
  * orphans      incarnation -> a connection without endpoint of ours
  * asking       incarnation -> the last connection that an endpoint began
+ * guests       address -> how many connections it made
  * all          every connection
  * inbox        messages that wait for the application
  * notified     connections with something to tell
@@ -74,7 +75,7 @@ struct udp_iface {
     struct udp_io_attr      io_attr;
     struct udp_address      address;
     struct udp_connect_self self;
-    struct ucs_hash         conns, accepted, orphans, asking;
+    struct ucs_hash         conns, accepted, orphans, asking, guests;
     struct ucs_list         all;
     struct ucs_queue        inbox, notified;
     struct ucs_counters     counters;
@@ -160,6 +161,12 @@ void udp_peers_ask(struct udp_iface *iface, struct udp_conn *conn);
 /* Is our half of a connection to that peer ending, without the peer having said
  * that it knows? */
 bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation);
+
+/* udp_guests.c: one more connection that somebody there makes.
+ * @return false: it has too many, that was counted and said; or no memory. */
+bool udp_guests_enter(struct udp_iface *iface, struct udp_conn *conn,
+                      const struct ucs_sockaddr *from);
+void udp_guests_leave(struct udp_iface *iface, struct udp_conn *conn);
 
 /* udp_hint.c: what ICMP says */
 void udp_iface_hints(struct udp_iface *iface);

@@ -8,6 +8,7 @@
 #include "uct/udp/udp_bundle.h"
 #include "uct/udp/udp_conn_parts.h"
 #include "uct/udp/udp_detour.h"
+#include "uct/udp/udp_share.h"
 
 static void conn_timer(struct ucs_timer *timer, uint64_t now_ns);
 
@@ -92,11 +93,13 @@ void udp_conn_cleanup(struct udp_conn *conn)
     udp_conn_forget_received(conn);
     udp_conn_forget_crypt(conn);
     if (conn->pieces != NULL) {
+        udp_share_release(conn, conn->pieces);
         udp_env_unhold(conn->pieces);
     }
     conn_drop_queue(&conn->fragments);
     conn_drop_queue(&conn->flushes);
     conn_drop_queue(&conn->finished);
+    conn->env->shares[UDP_SHARE_ANSWER] -= conn->shares[UDP_SHARE_ANSWER];
 }
 
 void udp_conn_notify(struct udp_conn *conn)

@@ -5,8 +5,7 @@
  *   fragments --pump--> segments --window--> packets --> transmit
  *                         ^ lost, timed out
  *   packets --> arrival --> early ring --> in order --> message
- *                     '--> chunk --> reassembly      '--> notify: finished,
- * ends
+ *                     '--> chunk --> reassembly      '--> notify: it ends
  *
  *   state:  NEW --connect--> HELLO --> CONNECT --> OPEN --> CLOSED
  *                            either end gives up: FAILED
@@ -85,10 +84,12 @@ enum { UDP_FRAGMENT_FLUSH = UDP_KIND_COUNT };
  * finished         fragments to complete, for the owner
  * refusal          RESULT of the last put refused, while on its way; NULL
  * flushes          fragments of FLUSH that wait until their number arrived
+ * is_guest         made by somebody at the address with that guest_key
  * client_nonce     what the client drew; ACCEPT says it again
  * has_first        a message of the peer was handed up: now others may come
  *                  out of turn
  * is_over          nothing is left to do: the owner frees it
+ * shares           what it makes us keep (udp_share.h)
  * crypt            keys, when packets are encrypted; NULL
  * was_shut         the peer was told that its window is shut
  * is_probed        the tail was sent again, nothing came since
@@ -102,14 +103,14 @@ struct udp_conn {
     bool                  is_initiator, is_fin_queued, is_fin_acked;
     bool                  has_peer_fin, has_source, is_source_ended;
     bool                  is_busy, is_owing, was_shut, needs_notify;
-    bool                  is_probed, is_over, has_first;
+    bool                  is_probed, is_over, has_first, is_guest;
     ucs_status_t          status; /* why it failed, or how the source ended */
     struct ucs_sockaddr   address[UDP_CHANNEL_COUNT];
     struct udp_detour     detour;
     struct udp_seal       seal, handshake;
     struct udp_crypt     *crypt;
     uint64_t              nonce, client_nonce, cookie, peer_incarnation;
-    uint64_t              client_key; /* in the owner's table, if it is there */
+    uint64_t              client_key, guest_key; /* in the owner's tables */
     uint16_t              data_port;
     uint32_t              number, message, operation;
     uint32_t              peer_buffer_bytes;
@@ -121,8 +122,9 @@ struct udp_conn {
     struct ucs_queue      fragments, finished, flushes, canceled;
     struct ucs_list       operations, reassemblies;
     struct udp_fragment  *refusal;
-    unsigned              fragment_count, answer_count, operation_count;
+    unsigned              fragment_count, operation_count;
     unsigned              reassembly_count;
+    uint32_t              shares[UDP_SHARE_COUNT];
     struct ucs_list       busy_link, owing_link, link;
     struct udp_segment   *bundle;
     struct ucs_list       bundle_link;
@@ -152,7 +154,7 @@ void udp_conn_cleanup(struct udp_conn *conn);
 /* A packet for this connection, from outside; its head was decoded. */
 void udp_conn_packet(struct udp_conn *conn, const struct udp_head *head,
                      uint8_t *bytes, size_t length);
-/* The same of one that is not encrypted, or not any more. */
+/* One that is not encrypted, or not any more. */
 void udp_conn_take(struct udp_conn *conn, const struct udp_head *head,
                    uint8_t *bytes, size_t length);
 
@@ -175,9 +177,9 @@ UCS_INLINE bool udp_conn_is_open(const struct udp_conn *conn)
 
 /* --- udp_conn_send.c */
 
-/* May a message go now, and in its turn? It needs a segment, too. */
+/* May a message go now, and in its turn? It needs a segment, too. has_window:
+ * the same without the turn. */
 bool udp_conn_may_send(const struct udp_conn *conn);
-/* The same without the turn. */
 bool udp_conn_has_window(const struct udp_conn *conn);
 
 /* How many bytes of payload one packet of that kind takes. */
@@ -188,10 +190,9 @@ size_t udp_conn_payload_bytes(const struct udp_conn *conn, unsigned kind);
 void udp_conn_send_am(struct udp_conn *conn, struct udp_segment *segment,
                       unsigned am_id, unsigned flags, size_t length);
 
-/* Queue a fragment, given, and send what may go. */
+/* Queue a fragment, given, and send what may go; what answers a peer goes in
+ * its turn. */
 void udp_conn_queue(struct udp_conn *conn, struct udp_fragment *fragment);
-
-/* The same for what answers a peer: it goes in its turn. */
 void udp_conn_queue_answer(struct udp_conn *conn, struct udp_fragment *answer);
 
 /* Send what may go: lost segments first, then fragments, up to credit_bytes.
@@ -211,15 +212,15 @@ bool udp_conn_send_control(struct udp_conn *conn, uint8_t *bytes, unsigned kind,
 
 /* Acknowledge now. */
 void udp_conn_send_ack(struct udp_conn *conn);
-/* Ask for an answer; padded to packet_bytes, or 0: then no shorter than the
- * answer, so that nobody who repeats it gets more than he gave. */
+/* Ask for an answer; padded to packet_bytes, 0: to the length of the answer, so
+ * that who repeats it gets no more than he gave. */
 void udp_conn_send_ping(struct udp_conn *conn, size_t packet_bytes);
 
 /* Segments that arrived: take them out of the window. */
 void udp_conn_take_ack(struct udp_conn *conn, const struct udp_head *head,
                        const struct udp_range *ranges, unsigned range_count);
 
-/* A fragment is through; it goes to `finished` if somebody waits. */
+/* It is through; it goes to `finished` if somebody waits. */
 void udp_conn_finish(struct udp_fragment *fragment, ucs_status_t status);
 
 /* Its bytes [offset, offset + length) as pieces; @return how many. */
@@ -238,8 +239,7 @@ void udp_conn_forget_received(struct udp_conn *conn);
 
 /* --- udp_rma.c */
 
-/* PUT, GET, DATA, ATOMIC, RESULT as they come. @return false: no memory, it
- * must come again. */
+/* PUT, GET, ... RESULT as they come. @return false: it must come again. */
 bool udp_rma_arrival(struct udp_conn *conn, const struct udp_head *head,
                      uint8_t *bytes, size_t length);
 /* Copy the payload of a DATA segment from the region; @return false: it may

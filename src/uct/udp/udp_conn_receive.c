@@ -15,6 +15,7 @@
 
 #include "ucs/assert.h"
 #include "uct/udp/udp_connect.h"
+#include "uct/udp/udp_share.h"
 
 /* Stands in the ring for a segment of which nothing is left to do; no
  * address. */
@@ -50,11 +51,12 @@ void udp_conn_forget_received(struct udp_conn *conn)
             held  = (struct udp_held *)*slot;
             *slot = NULL;
             if ((held != NULL) && (held != receive_nothing())) {
+                udp_share_release(conn, held);
                 udp_env_unhold(held);
             }
         }
         receive->early_count = 0;
-        ucs_mpool_put(udp_receive_return(receive));
+        udp_share_return(conn);
     }
     ucs_list_for_each_safe (reassembly, next, &conn->reassemblies, link) {
         ucs_mpool_put(reassembly);
@@ -271,60 +273,49 @@ static void receive_freed(struct udp_conn *conn)
         udp_receive_pop(&conn->receive);
         udp_receive_take(&conn->receive);
         if (held != receive_nothing()) {
+            udp_share_release(conn, held);
             receive_turn(conn, held);
         }
     }
-    if (conn->receive.early_count == 0) {
-        void **ring = udp_receive_return(&conn->receive);
-
-        if (ring != NULL) {
-            ucs_mpool_put(ring);
-        }
-    }
+    udp_share_return(conn);
 }
 
 /* ----------------------------------------------------------- arrival */
 
-static struct udp_held *receive_hold(struct udp_conn       *conn,
-                                     const struct udp_head *head,
-                                     const uint8_t *data, size_t length)
-{
-    struct udp_held *held = udp_env_hold(conn->env, length);
-
-    if (held != NULL) {
-        held->conn   = conn;
-        held->kind   = head->kind;
-        held->am_id  = head->am_id;
-        held->flags  = head->flags;
-        held->length = (uint32_t)length;
-        memcpy(held->bytes, data, length);
-    }
-    return held;
-}
-
 /* What is left to do of a segment when its turn comes: of the last chunk to
- * hand up its message, whose name is kept in length. @return NULL: no
- * memory. */
+ * hand up its message, whose name is kept in length.
+ * @param is_early  It waits, and others may never come.
+ * @return NULL: no memory. */
 static struct udp_held *receive_rest(struct udp_conn       *conn,
                                      const struct udp_head *head,
-                                     const uint8_t *bytes, size_t length)
+                                     const uint8_t *bytes, size_t length,
+                                     bool is_early)
 {
+    bool is_last =
+        (head->kind == UDP_KIND_CHUNK) && (head->flags & UDP_FLAG_LAST);
+    size_t           kept = is_last ? 0 : length - UDP_HEAD_BYTES;
     struct udp_chunk chunk;
     struct udp_held *held;
 
-    if ((head->kind == UDP_KIND_CHUNK) && (head->flags & UDP_FLAG_LAST)) {
-        udp_wire_get_chunk(bytes + UDP_HEAD_BYTES, &chunk);
-        held = receive_hold(conn, head, bytes, 0);
-        if (held != NULL) {
-            held->length = chunk.message;
-        }
-        return held;
-    }
-    if (receive_acts_at_once(head->kind, head->flags)) {
+    if (!is_last && receive_acts_at_once(head->kind, head->flags)) {
         return receive_nothing();
     }
-    return receive_hold(conn, head, bytes + UDP_HEAD_BYTES,
-                        length - UDP_HEAD_BYTES);
+    held =
+        is_early ? udp_share_hold(conn, kept) : udp_env_hold(conn->env, kept);
+    if (held == NULL) {
+        return NULL;
+    }
+    held->conn   = conn;
+    held->kind   = head->kind;
+    held->am_id  = head->am_id;
+    held->flags  = head->flags;
+    held->length = (uint32_t)kept;
+    memcpy(held->bytes, bytes + UDP_HEAD_BYTES, kept);
+    if (is_last) {
+        udp_wire_get_chunk(bytes + UDP_HEAD_BYTES, &chunk);
+        held->length = chunk.message;
+    }
+    return held;
 }
 
 /* What need not wait for its turn. @return false: it must come again. */
@@ -348,41 +339,21 @@ static bool receive_act(struct udp_conn *conn, const struct udp_head *head,
     }
 }
 
-/* A place in the ring for an early number. @return false: no memory. */
-static bool receive_has_place(struct udp_conn *conn, uint32_t number)
-{
-    bool     is_near = (number - conn->receive.expected < UDP_RING_COUNT);
-    unsigned count   = is_near ? UDP_RING_COUNT : UDP_WINDOW_COUNT;
-    void   **ring, **before;
-
-    if (udp_receive_fits(&conn->receive, number)) {
-        return true;
-    }
-    ring = udp_env_ring(conn->env, count);
-    if (ring == NULL) {
-        return false;
-    }
-    before = udp_receive_lend(&conn->receive, ring, count);
-    if (before != NULL) {
-        ucs_mpool_put(before);
-    }
-    return true;
-}
-
 static bool receive_early(struct udp_conn *conn, const struct udp_head *head,
                           uint8_t *bytes, size_t length)
 {
-    struct udp_held *rest = receive_rest(conn, head, bytes, length);
+    struct udp_held *rest = receive_rest(conn, head, bytes, length, true);
 
     udp_count(conn->env, UDP_COUNT_EARLY);
     if (rest == NULL) {
         return false;
     }
-    if (!receive_has_place(conn, head->number) ||
+    if (!udp_share_place(conn, head->number) ||
         (receive_acts_at_once(head->kind, head->flags) &&
          (head->kind != UDP_KIND_AM) &&
          !receive_act(conn, head, bytes, length))) {
         if (rest != receive_nothing()) {
+            udp_share_release(conn, rest);
             udp_env_unhold(rest);
         }
         return false;
@@ -406,7 +377,7 @@ static bool receive_next(struct udp_conn *conn, const struct udp_head *head,
     }
     if ((head->kind == UDP_KIND_FIN) ||
         ((head->kind == UDP_KIND_CHUNK) && (head->flags & UDP_FLAG_LAST))) {
-        rest = receive_rest(conn, head, bytes, length);
+        rest = receive_rest(conn, head, bytes, length, false);
         if (rest == NULL) {
             return false; /* before anything was done: it may come again */
         }
@@ -465,7 +436,7 @@ void udp_conn_arrival(struct udp_conn *conn, const struct udp_head *from,
 
     if ((arrival == UDP_ARRIVAL_BEYOND) ||
         ((arrival != UDP_ARRIVAL_OLD) &&
-         !conn->env->ops->has_room(conn->env))) {
+         !conn->env->ops->has_room(conn->env, length))) {
         udp_count(conn->env, UDP_COUNT_NO_ROOM);
         conn->was_shut = true;
         return;

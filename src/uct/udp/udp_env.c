@@ -14,7 +14,6 @@ enum {
     ENV_RING_COUNT       = 2,  /* of the first chunk: 32 KiB each, */
     ENV_SHORT_RING_COUNT = 16, /* and 512 B */
     ENV_LARGE_COUNT      = 16,
-    ENV_LARGE_COUNT_MAX  = 16384,
     ENV_REASSEMBLY_COUNT = 4,
     ENV_FRAGMENT_COUNT   = 16,
     ENV_CRYPT_COUNT      = 4,
@@ -51,8 +50,9 @@ static const struct ucs_counter_desc env_counters[UDP_COUNT_COUNT] = {
     [UDP_COUNT_EARLY]      = {"early", "segments that came before others"},
     [UDP_COUNT_DETOURS]    = {"detours", "turns to or from another way"},
     [UDP_COUNT_NO_ROOM]    = {"no_room", "segments dropped: nobody takes them"},
-    [UDP_COUNT_BAD_PACKET] = {"bad_packet", "packets that make no sense"},
-    [UDP_COUNT_BAD_TAG]    = {"bad_tag", "packets by who lacks the secret"},
+    [UDP_COUNT_REFUSED] = {"refused", "connections beyond CONNS_PER_ADDRESS"},
+    [UDP_COUNT_BAD_PACKET]     = {"bad_packet", "packets that make no sense"},
+    [UDP_COUNT_BAD_TAG]        = {"bad_tag", "packets by who lacks the secret"},
     [UDP_COUNT_BAD_CONNECTION] = {"bad_connection",
                                   "packets for no connection of ours"},
     [UDP_COUNT_BAD_ACCESS]     = {"bad_access",
@@ -103,10 +103,10 @@ static ucs_status_t env_init_pools(struct udp_env *env, unsigned segment_count)
          sizeof(struct udp_held) + UDP_SMALL_BYTES, 32, 0},
         {&env->held_large, "udp messages",
          sizeof(struct udp_held) + UDP_LARGE_BYTES, ENV_LARGE_COUNT,
-         ENV_LARGE_COUNT_MAX},
+         UDP_HELD_LARGE_MAX},
         {&env->held_huge, "udp long packets",
          sizeof(struct udp_held) + UDP_PACKET_BYTES_MAX, ENV_REASSEMBLY_COUNT,
-         UDP_WHOLE_COUNT_MAX},
+         UDP_HELD_HUGE_MAX},
         {&env->reassemblies, "udp reassembly",
          sizeof(struct udp_reassembly) + UDP_MESSAGE_BYTES + UDP_HEADER_BYTES,
          ENV_REASSEMBLY_COUNT, UDP_WHOLE_COUNT_MAX},
@@ -190,16 +190,28 @@ void udp_env_rest(struct udp_env *env)
 
 struct udp_held *udp_env_hold(struct udp_env *env, size_t length)
 {
-    struct ucs_mpool *pool = (length <= UDP_SMALL_BYTES)   ? &env->held_small
-                             : (length <= UDP_LARGE_BYTES) ? &env->held_large
-                                                           : &env->held_huge;
-    struct udp_held  *held = (struct udp_held *)ucs_mpool_get(pool);
+    struct ucs_mpool *const pools[] = {[UDP_SHARE_SMALL] = &env->held_small,
+                                       [UDP_SHARE_LARGE] = &env->held_large,
+                                       [UDP_SHARE_HUGE]  = &env->held_huge};
+    enum udp_share          share   = udp_held_share(length);
+    struct udp_held *held = (struct udp_held *)ucs_mpool_get(pools[share]);
 
     if (held != NULL) {
+        held->share      = (uint8_t)share;
         held->reassembly = NULL;
         held->data       = held->bytes;
     }
     return held;
+}
+
+bool udp_env_can_hold(struct udp_env *env, size_t length)
+{
+    struct udp_held *held = udp_env_hold(env, length);
+
+    if (held != NULL) {
+        udp_env_unhold(held);
+    }
+    return held != NULL;
 }
 
 void udp_env_unhold(struct udp_held *held)

@@ -33,6 +33,8 @@ enum udp_env_limit {
     UDP_WHOLE_COUNT_MAX = 1024, /* messages in chunks; those that others */
     UDP_AHEAD_COUNT_MAX = 768,  /* are missing before leave some for those */
     UDP_AHEAD_CONN_MAX  = 256,  /* whose turn it is; of one connection */
+    UDP_HELD_LARGE_MAX  = 16384,
+    UDP_HELD_HUGE_MAX   = UDP_WHOLE_COUNT_MAX,
     UDP_IOV_COUNT_MAX   = 16,
     UDP_SHORT_BYTES_MAX = 1024,
 };
@@ -48,6 +50,7 @@ enum udp_counter {
     UDP_COUNT_EARLY,
     UDP_COUNT_DETOURS,
     UDP_COUNT_NO_ROOM,
+    UDP_COUNT_REFUSED,
     UDP_COUNT_BAD_PACKET,
     UDP_COUNT_BAD_TAG,
     UDP_COUNT_BAD_CONNECTION,
@@ -55,7 +58,18 @@ enum udp_counter {
     UDP_COUNT_COUNT
 };
 
+/* What a peer makes us keep: messages by their size, long rings, answers. */
+enum udp_share {
+    UDP_SHARE_SMALL,
+    UDP_SHARE_LARGE,
+    UDP_SHARE_HUGE,
+    UDP_SHARE_RING,
+    UDP_SHARE_ANSWER,
+    UDP_SHARE_COUNT
+};
+
 /* A message that arrived, or a segment that came early and waits.
+ * share       enum udp_share, by its room
  * data        in bytes, or in reassembly->bytes
  * reassembly  of a chunk; freed with the message */
 struct udp_held {
@@ -64,7 +78,7 @@ struct udp_held {
     struct udp_reassembly *reassembly;
     uint8_t               *data;
     uint32_t               length;
-    uint8_t                kind, am_id, flags;
+    uint8_t                kind, am_id, flags, share;
     uint8_t                bytes[] UCS_ALIGNED(8);
 };
 
@@ -86,8 +100,9 @@ struct udp_env_ops {
      * has a detour. */
     size_t (*detour)(struct udp_env *env, struct udp_env *by,
                      struct udp_out *out);
-    /* May a message of that length be handed up or kept? */
-    bool (*has_room)(struct udp_env *env);
+    /* May a message of that length be handed up or kept? One that was taken
+     * can not be sent again. */
+    bool (*has_room)(struct udp_env *env, size_t length);
     /* A message, in its turn. `held` is given; NULL: data is borrowed for the
      * call. */
     void (*message)(struct udp_env *env, struct udp_conn *conn, unsigned am_id,
@@ -123,6 +138,7 @@ struct udp_env_ops {
  * owing           connections that owe an acknowledgement, oldest first
  * bound_ns        silence for so long is death
  * reassembly_count  of all connections, and of messages not given back yet
+ * shares          of all connections (udp_share.h)
  * buffer_bytes    of a socket, as we tell the peer
  * ciphers         enum udp_crypt_algorithm: packets are encrypted by one of
  *                 them; 0: they are not
@@ -153,6 +169,7 @@ struct udp_env {
     bool                       has_rested;
     struct ucs_counter         counters[UDP_COUNT_COUNT];
     uint32_t                   reassembly_count;
+    uint32_t                   shares[UDP_SHARE_COUNT];
     uint32_t                   largest_bytes;
     uint32_t                   buffer_bytes;
     uint8_t                   *scratch;
@@ -208,8 +225,18 @@ void udp_env_reopen(struct udp_env *env, struct udp_conn *conn);
 /* When to take the next turn; 0: now. */
 uint64_t udp_env_deadline_ns(const struct udp_env *env);
 
+UCS_INLINE enum udp_share udp_held_share(size_t length)
+{
+    return (length <= UDP_SMALL_BYTES)   ? UDP_SHARE_SMALL
+           : (length <= UDP_LARGE_BYTES) ? UDP_SHARE_LARGE
+                                         : UDP_SHARE_HUGE;
+}
+
 /* A held message with room for `length` bytes. @return NULL: none left. */
 struct udp_held *udp_env_hold(struct udp_env *env, size_t length);
+
+/* Is there one? The next call of udp_env_hold() gets it. */
+bool udp_env_can_hold(struct udp_env *env, size_t length);
 
 /* Give it back, and its reassembly. */
 void udp_env_unhold(struct udp_held *held);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ucs/assert.h"
+#include "uct/udp/udp_share.h"
 
 enum { SEND_BATCH_COUNT = UDP_IO_SEGMENT_COUNT_MAX };
 
@@ -90,7 +91,7 @@ void udp_conn_finish(struct udp_fragment *fragment, ucs_status_t status)
     }
     if ((fragment->kind == UDP_KIND_DATA) ||
         (fragment->kind == UDP_KIND_RESULT)) {
-        --conn->answer_count;
+        udp_share_remove(conn, UDP_SHARE_ANSWER);
         conn->refusal = (conn->refusal == fragment) ? NULL : conn->refusal;
     }
     if (fragment->req == NULL) {
@@ -277,7 +278,8 @@ static void send_give_up(struct udp_conn *conn, struct udp_fragment *fragment)
     struct udp_fragment *result = udp_fragment_new(conn, UDP_KIND_RESULT);
 
     if (result != NULL) {
-        ++conn->answer_count; /* in the place of the one that ends here */
+        /* In the place of the one that ends here. */
+        udp_share_add(conn, UDP_SHARE_ANSWER);
         result->operation = fragment->operation;
         result->status    = UCS_ERR_INVALID_ADDR;
         udp_conn_queue_answer(conn, result);

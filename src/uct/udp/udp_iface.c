@@ -126,6 +126,7 @@ static void iface_init(struct udp_iface *iface)
     ucsi_hash_init(&iface->accepted, iface->self.cookie_key.key[0]);
     ucsi_hash_init(&iface->orphans, iface->self.cookie_key.key[1]);
     ucsi_hash_init(&iface->asking, iface->self.cookie_key.key[1]);
+    ucsi_hash_init(&iface->guests, 0); /* keys are hashes with a secret */
     ucs_list_init(&iface->all);
     ucs_queue_init(&iface->inbox);
     ucs_queue_init(&iface->notified);
@@ -328,6 +329,7 @@ void udp_iface_close(struct uct_iface *base)
     ucsi_hash_cleanup(&iface->accepted);
     ucsi_hash_cleanup(&iface->orphans);
     ucsi_hash_cleanup(&iface->asking);
+    ucsi_hash_cleanup(&iface->guests);
     uct_iface_cleanup(base);
     ucsi_config_release(&udp_config_table, &iface->options);
     free(iface);

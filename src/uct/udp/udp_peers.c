@@ -81,6 +81,7 @@ void udp_peers_free(struct udp_iface *iface, struct udp_conn *conn)
     }
     peers_forget(&iface->orphans, conn);
     peers_forget(&iface->asking, conn);
+    udp_guests_leave(iface, conn);
     ucs_list_remove(&conn->link);
     udp_conn_cleanup(conn);
     free(conn);
@@ -188,7 +189,8 @@ static void peers_accept(struct udp_iface          *iface,
         if (conn == NULL) {
             return; /* it asks again */
         }
-        if (ucsi_hash_put(&iface->accepted, key, conn) != UCS_OK) {
+        if (!udp_guests_enter(iface, conn, from) ||
+            (ucsi_hash_put(&iface->accepted, key, conn) != UCS_OK)) {
             udp_peers_free(iface, conn);
             return;
         }

@@ -9,6 +9,7 @@
  * They are not acknowledged: the segment is, or all of it comes again. The
  * receiver puts one segment at a time together. */
 #include "uct/udp/udp_conn_parts.h"
+#include "uct/udp/udp_share.h"
 
 #include <string.h>
 
@@ -60,7 +61,7 @@ static bool pieces_begin(struct udp_conn *conn, const struct udp_piece *piece)
         return true;
     }
     if (conn->pieces == NULL) {
-        conn->pieces = udp_env_hold(conn->env, UDP_PACKET_BYTES_MAX);
+        conn->pieces = udp_share_hold(conn, UDP_PACKET_BYTES_MAX);
     }
     if (conn->pieces != NULL) {
         conn->pieces->length = piece->total;
@@ -103,6 +104,7 @@ void udp_pieces_take(struct udp_conn *conn, const uint8_t *bytes, size_t length)
     }
     whole        = conn->pieces;
     conn->pieces = NULL;
+    udp_share_release(conn, whole);
     /* Pieces of two sendings do not fit together: the tag tells. */
     if (udp_wire_get_head(whole->bytes, whole->length, &head) &&
         udp_kind_is_numbered(head.kind)) {

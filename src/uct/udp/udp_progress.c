@@ -67,11 +67,12 @@ static size_t progress_detour(struct udp_env *env, struct udp_env *by,
     return bytes;
 }
 
-static bool progress_has_room(struct udp_env *env)
+static bool progress_has_room(struct udp_env *env, size_t length)
 {
     struct udp_iface *iface = udp_iface_of_env(env);
 
-    return iface->is_direct || (iface->inbox_count < UDP_INBOX_COUNT_MAX);
+    return iface->is_direct || ((iface->inbox_count < UDP_INBOX_COUNT_MAX) &&
+                                udp_env_can_hold(env, length));
 }
 
 static void progress_deliver(struct udp_iface *iface, struct udp_conn *conn,

@@ -18,7 +18,7 @@
  *    PUT ---------------------------------> refused: dropped
  *        <------------------ RESULT error --
  *    PUT, UDP_FLAG_REFUSED ---------------> taken, and forgotten */
-#include "uct/udp/udp_conn.h"
+#include "uct/udp/udp_share.h"
 
 #include <string.h>
 
@@ -32,11 +32,12 @@ static struct udp_fragment *rma_answer(struct udp_conn *conn, unsigned kind,
 {
     struct udp_fragment *answer = NULL;
 
-    if (conn->answer_count < UDP_ANSWER_COUNT_MAX) {
+    if ((conn->shares[UDP_SHARE_ANSWER] < UDP_ANSWER_COUNT_MAX) &&
+        udp_share_has(conn, UDP_SHARE_ANSWER)) {
         answer = udp_fragment_new(conn, kind);
     }
     if (answer != NULL) {
-        ++conn->answer_count;
+        udp_share_add(conn, UDP_SHARE_ANSWER);
         answer->operation = operation;
     }
     return answer;

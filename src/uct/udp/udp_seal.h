@@ -16,7 +16,8 @@ struct udp_seal {
     uint64_t key[2];
 };
 
-/* The hash itself, of [size_bytes]. */
+/* The hash itself, of [size_bytes]. @param last  Its low size_bytes % 8 bytes
+ * are zero. */
 uint64_t udp_seal_hash(const struct udp_seal *seal, const uint8_t *bytes,
                        size_t size_bytes, uint64_t last);
 

@@ -71,6 +71,12 @@ static const struct ucs_config_entry transport_entries[] = {
      .type         = UCS_CONFIG_TYPE_UINT,
      .doc          = "Packets of an interface that may wait for their "
                      "acknowledgement."},
+    {.name         = "CONNS_PER_ADDRESS",
+     .default_text = "16384",
+     .offset       = offsetof(struct udp_options, conns_per_address),
+     .type         = UCS_CONFIG_TYPE_UINT,
+     .doc          = "Connections that one address may make to an interface: "
+                     "all processes of a host together."},
     {.name         = "HELPER",
      .default_text = "y",
      .offset       = offsetof(struct udp_options, helper),
