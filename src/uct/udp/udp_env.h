@@ -8,8 +8,7 @@
  * callback: it says what is to be done. Who owns the environment (an
  * interface, a test, a simulation) does it.
  *
- * Memory comes from pools that grow in chunks; each has a bound. What a burst
- * made of them is given back when nothing was sent for a second. */
+ * Memory comes from bounded pools; what a burst made of them is given back. */
 #ifndef UCT_UDP_ENV_H_
 #define UCT_UDP_ENV_H_
 
