@@ -24,11 +24,11 @@ run "$tool_causeway" explain --mode sync --datatype iov --size 1m
 expect "one question" 0 out '^tag send, sync, iov in pieces of 4096 bytes, host memory$'
 [ "$(grep -c '^tag send' "$tool_work/out")" -eq 1 ] &&
     ok "only that" || notok "only that" "more than one operation"
+expect "one size" 0 out '^  1048576 +rndv/'
+expect "a reason" 0 out 'not eager/immediate +refused: .*synchronous'
 run "$tool_causeway" explain --mode standard --datatype strided --size 1m \
     --piece-size 64
 expect "short pieces" 0 out 'rndv/pipeline_send .* us a piece in it; '
-expect "one size" 0 out '^  1048576 +rndv/'
-expect "a reason" 0 out 'not eager/immediate +refused: .*synchronous'
 
 run env UCX_RNDV_THRESH=100 "$tool_causeway" explain --size 100 \
     --mode standard --datatype contig
