@@ -49,10 +49,9 @@ expect demo__a_failed_build_is_told 1 '^no compiler' 'build failed, see .*/demo-
 # The real one, with the program of the build folder that we are in.
 if [ -x ./causeway ] && [ -f Makefile ]; then
     DEMO_DIR=$PWD
-    run --verify --limits --sizes 8,64k --time 0.01 --repeat 3
+    run --verify --limits --sizes 8 --test lat,bw,rate --time 0.01 --repeat 1
     expect demo__two_processes 0 '^data is checked' 'limit +x limit' \
-        '^tag latency' '^tag bandwidth' '^tag message rate' \
-        '^ +8 +[0-9.]+' '^ +64k +[0-9.]+'
+        '^tag latency' '^tag bandwidth' '^tag message rate' '^ +8 +[0-9.]+'
 else
     echo "skip  demo__two_processes: not in a build folder"
 fi

@@ -16,16 +16,19 @@ expect "taken, with the setting" 0 out '^  taken +sm/.*\[UCX_TLS=\^sm\]'
 expect "self is refused between two" 0 out '^  refused +self/.*: '
 expect "our rights" 0 out '^  rights +we to the peer'"'"'s memory: '
 expect "its rights" 0 out '^  rights +the peer to ours: '
-expect "every mode" 0 out '^tag send, buffered, strided, host memory'
+expect "every mode" 0 out '^tag send, buffered, strided in pieces of 4096 bytes, host memory'
 expect "a winner" 0 out '^  0\.\.[0-9]+ +eager/immediate +[0-9.]+ us \+ '
 expect "a loser" 0 out '^      not eager/allocated +dearer by .*\[UCX_'
 
 run "$tool_causeway" explain --mode sync --datatype iov --size 1m
-expect "one question" 0 out '^tag send, sync, iov, host memory$'
+expect "one question" 0 out '^tag send, sync, iov in pieces of 4096 bytes, host memory$'
 [ "$(grep -c '^tag send' "$tool_work/out")" -eq 1 ] &&
     ok "only that" || notok "only that" "more than one operation"
 expect "one size" 0 out '^  1048576 +rndv/'
 expect "a reason" 0 out 'not eager/immediate +refused: .*synchronous'
+run "$tool_causeway" explain --mode standard --datatype strided --size 1m \
+    --piece-size 64
+expect "short pieces" 0 out 'rndv/pipeline_send .* us a piece in it; '
 
 run env UCX_RNDV_THRESH=100 "$tool_causeway" explain --size 100 \
     --mode standard --datatype contig

@@ -54,7 +54,9 @@ struct ucp_bulk {
  *                  straight from the call; 0: none does
  * packed_bytes_end  another one below this by one am_bcopy, as well; 0: none
  * zcopy_bytes_min  fragments from this size on are sent from the buffer
- * is_explained     UCX_PROTO_INFO has shown it */
+ * is_explained     UCX_PROTO_INFO has shown it
+ * select           the last index is ucp_pieces_index()'s; 0 for data that is
+ *                  not in pieces */
 struct ucp_ep_config {
     struct ucs_list         link;
     struct ucp_lane_model   lane;
@@ -64,7 +66,8 @@ struct ucp_ep_config {
     size_t                  packed_bytes_end;
     size_t                  zcopy_bytes_min;
     bool                    is_explained;
-    struct ucp_select_table select[UCP_MODE_COUNT][UCP_DT_CLASS_COUNT];
+    struct ucp_select_table select[UCP_MODE_COUNT][UCP_DT_CLASS_COUNT]
+                                  [UCP_PIECES_COUNT];
 };
 
 /* How the user wants it (read from ucp_ep_params_t in entry/ep.c).

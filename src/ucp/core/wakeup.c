@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "ucp/core/worker.h"
+#include "ucp/proto/rdma_shared.h"
 #include "ucs/fd.h"
 #include "ucs/log.h"
 
@@ -125,8 +126,7 @@ ucs_status_t ucp_wakeup_arm(struct ucp_worker *worker)
     ucs_status_t status;
 
     if (ucsi_eventfd_drain(worker->wakeup.signal_fd) ||
-        !ucs_list_is_empty(&worker->ended) ||
-        !ucs_list_is_empty(&worker->shares)) {
+        !ucs_list_is_empty(&worker->ended) || ucp_shares_have_work(worker)) {
         return UCS_ERR_BUSY; /* endpoints to end, messages to read */
     }
     status = wakeup_set_alarm(worker);

@@ -186,6 +186,18 @@ static inline size_t ucp_dt_iter_piece_count(const struct ucp_dt_iter *iter)
     return SIZE_MAX;
 }
 
+/* What such a piece has on average, at least 1. 0: it is all one block, or
+ * cannot be shown. */
+static inline size_t ucp_dt_iter_piece_bytes(const struct ucp_dt_iter *iter)
+{
+    size_t count = ucp_dt_iter_piece_count(iter);
+
+    if ((count <= 1) || (count == SIZE_MAX)) {
+        return 0;
+    }
+    return (iter->length > count) ? iter->length / count : 1;
+}
+
 /* Is it worth while to send pieces, count_max in a message, from where they
  * lie? */
 static inline bool ucp_dt_iter_is_coarse(const struct ucp_dt_iter *iter,

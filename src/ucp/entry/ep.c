@@ -258,7 +258,7 @@ void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)
     fprintf(stream, "#        state       : %s\n",
             (ep->failed == UCS_OK) ? "ready" : ucs_status_string(ep->failed));
     for (const struct ucp_select_row *row =
-             ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG].rows;
+             ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG][0].rows;
          ; ++row) {
         fprintf(stream, "#        up to %-20zu %s\n", row->bytes_max,
                 row->proto->name);

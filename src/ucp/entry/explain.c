@@ -117,6 +117,10 @@ static ucs_status_t explain_read(const causeway_explain_params_t *params,
         explain->has_bytes = true;
         explain->bytes     = params->bytes;
     }
+    if ((params->field_mask & CAUSEWAY_EXPLAIN_FIELD_PIECE_BYTES) &&
+        (params->piece_bytes > 0)) {
+        explain->piece_bytes = params->piece_bytes;
+    }
     explain->json = (params->field_mask & CAUSEWAY_EXPLAIN_FIELD_FLAGS) &&
                     (params->flags & CAUSEWAY_EXPLAIN_FLAG_JSON);
     return explain_read_operation(params, explain);

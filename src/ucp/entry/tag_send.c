@@ -33,6 +33,14 @@ static enum ucp_dt_class send_class(const struct ucp_ep      *ep,
     return req->dt.dt_class;
 }
 
+/* The table for pieces of that length. */
+static unsigned send_pieces(const struct ucp_request *req)
+{
+    return (req->dt.dt_class == UCP_DT_CONTIG)
+               ? 0
+               : ucp_pieces_index(ucp_dt_iter_piece_bytes(&req->dt));
+}
+
 static ucs_status_t send_check(const struct ucp_ep *ep, const void *buffer,
                                size_t count, ucp_datatype_t datatype)
 {
@@ -55,7 +63,8 @@ static ucs_status_t send_start(struct ucp_request *req, struct ucp_ep *ep,
     req->send.tag   = tag;
     req->send.id    = 0;
     req->send.proto = ucp_select_lookup(
-        &ep->config->select[mode][send_class(ep, req)], req->dt.length);
+        &ep->config->select[mode][send_class(ep, req)][send_pieces(req)],
+        req->dt.length);
     return ucp_ep_submit(ep, req);
 }
 
@@ -298,7 +307,8 @@ static ucs_status_ptr_t send_buffered(struct ucp_ep *ep, const void *buffer,
     ucp_dt_iter_init_contig(&user->dt, NULL, req->dt.length);
     user->send.tag   = tag;
     user->send.proto = ucp_select_lookup(
-        &ep->config->select[UCP_MODE_BUFFERED][UCP_DT_CONTIG], req->dt.length);
+        &ep->config->select[UCP_MODE_BUFFERED][UCP_DT_CONTIG][0],
+        req->dt.length);
     status = send_captured(req, ep, tag);
     return ucp_op_finish_send(user, status, param);
 

@@ -46,6 +46,12 @@ void ucp_share_destroy(struct ucp_share *share);
 /* S: R takes part; what is claimed may be sent. @return false: R may not. */
 bool ucp_share_begin(struct ucp_rndv *rndv, size_t offset, size_t length);
 
+/* S: has R taken part? */
+static inline bool ucp_share_has_begun(const struct ucp_share *share)
+{
+    return (share != NULL) && (share->count > 0);
+}
+
 /* S: may there be something to claim? */
 static inline bool ucp_share_is_open(const struct ucp_share *share)
 {
@@ -61,6 +67,10 @@ static inline bool ucp_share_is_valid(const struct ucp_share *share)
     return uct_claim_is_current(
         share->name, atomic_load_explicit(share->word, memory_order_acquire));
 }
+
+/* R: is there a unit that it has claimed, or might? Without one all that is
+ * missing comes as messages, and R may sleep until then. */
+bool ucp_shares_have_work(const struct ucp_worker *worker);
 
 /* R: outside of callbacks: read where nothing comes. @return events. */
 unsigned ucp_shares_look(struct ucp_worker *worker);
