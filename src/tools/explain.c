@@ -25,6 +25,8 @@ struct explain_options {
     const char *recv_datatype;
     size_t      bytes;
     bool        has_bytes;
+    size_t      piece_bytes;
+    bool        has_piece_bytes;
     bool        json;
     bool        own_address;
 };
@@ -33,6 +35,8 @@ struct explain_options {
 
 static bool explain_set_size(const char *text, void *field, char *why,
                              size_t why_bytes);
+static bool explain_set_piece_size(const char *text, void *field, char *why,
+                                   size_t why_bytes);
 
 static const struct tool_option explain_option_rows[] = {
     {"size", "BYTES", "Only messages of this size: 8, 64k, 1m.",
@@ -45,6 +49,10 @@ static const struct tool_option explain_option_rows[] = {
      TOOL_OPTION_TEXT, EXPLAIN_FIELD(mode), 0, 0, NULL},
     {"datatype", "NAME", "contig, iov, generic or strided. Default: all.",
      TOOL_OPTION_TEXT, EXPLAIN_FIELD(datatype), 0, 0, NULL},
+    {"piece-size", "BYTES",
+     "What a piece of an iov or of strided data has on average.\n"
+     "Default: 4096.",
+     TOOL_OPTION_CUSTOM, 0, 0, 0, explain_set_piece_size},
     {"receiver-datatype", "NAME",
      "The receiver's, who has the final word. Default: left open.",
      TOOL_OPTION_TEXT, EXPLAIN_FIELD(recv_datatype), 0, 0, NULL},
@@ -82,16 +90,15 @@ static const struct tool_command explain_command = {
 };
 
 /* [digits] and one of k, m, g. */
-static bool explain_set_size(const char *text, void *field, char *why,
-                             size_t why_bytes)
+static bool explain_read_size(const char *text, size_t *bytes_p, char *why,
+                              size_t why_bytes)
 {
-    static const char       units[]    = "kmg";
-    struct explain_options *options    = field;
-    char                    digits[24] = "";
-    size_t                  length     = strlen(text);
-    uint64_t                value      = 0;
-    const char             *unit       = NULL;
-    unsigned                shift      = 0;
+    static const char units[]    = "kmg";
+    char              digits[24] = "";
+    size_t            length     = strlen(text);
+    uint64_t          value      = 0;
+    const char       *unit       = NULL;
+    unsigned          shift      = 0;
 
     if ((length > 0) && (length < sizeof(digits))) {
         memcpy(digits, text, length + 1);
@@ -106,9 +113,28 @@ static bool explain_set_size(const char *text, void *field, char *why,
         (void)snprintf(why, why_bytes, "a size: 8, 64k, 1m, 2g");
         return false;
     }
-    options->bytes     = value << shift;
-    options->has_bytes = true;
+    *bytes_p = value << shift;
     return true;
+}
+
+static bool explain_set_size(const char *text, void *field, char *why,
+                             size_t why_bytes)
+{
+    struct explain_options *options = field;
+
+    options->has_bytes =
+        explain_read_size(text, &options->bytes, why, why_bytes);
+    return options->has_bytes;
+}
+
+static bool explain_set_piece_size(const char *text, void *field, char *why,
+                                   size_t why_bytes)
+{
+    struct explain_options *options = field;
+
+    options->has_piece_bytes =
+        explain_read_size(text, &options->piece_bytes, why, why_bytes);
+    return options->has_piece_bytes;
 }
 
 /* Bytes from pairs of hexadecimal digits, blanks passed over.
@@ -179,6 +205,7 @@ explain_params(const struct explain_options *options)
         .operation     = options->operation,
         .memory        = options->memory,
         .recv_datatype = options->recv_datatype,
+        .piece_bytes   = options->piece_bytes,
     };
 
     const struct {
@@ -191,6 +218,7 @@ explain_params(const struct explain_options *options)
         {options->operation != NULL, CAUSEWAY_EXPLAIN_FIELD_OPERATION},
         {options->memory != NULL, CAUSEWAY_EXPLAIN_FIELD_MEMORY},
         {options->recv_datatype != NULL, CAUSEWAY_EXPLAIN_FIELD_RECV_DATATYPE},
+        {options->has_piece_bytes, CAUSEWAY_EXPLAIN_FIELD_PIECE_BYTES},
     };
 
     params.field_mask = CAUSEWAY_EXPLAIN_FIELD_FLAGS;

@@ -32,6 +32,24 @@
 #define ucs_prefetch(_pointer)       __builtin_prefetch(_pointer)
 #define ucs_prefetch_write(_pointer) __builtin_prefetch(_pointer, 1)
 
+/* Is this built with AddressSanitizer, with ThreadSanitizer? clang knows them
+ * as features, gcc has a name for each. */
+#if defined(__has_feature)
+#define UCS_HAS_FEATURE(_name) __has_feature(_name)
+#else
+#define UCS_HAS_FEATURE(_name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || UCS_HAS_FEATURE(address_sanitizer)
+#define UCS_HAS_ASAN 1
+#else
+#define UCS_HAS_ASAN 0
+#endif
+#if defined(__SANITIZE_THREAD__) || UCS_HAS_FEATURE(thread_sanitizer)
+#define UCS_HAS_TSAN 1
+#else
+#define UCS_HAS_TSAN 0
+#endif
+
 /* Bytes that two processors pass to one another as one. */
 #define UCS_CACHE_LINE_BYTES 64
 

@@ -126,7 +126,7 @@ static void mpool_chunk_prepare(struct ucs_mpool       *pool,
     for (i = 0; i < chunk->element_count; ++i, element += pool->stride_bytes) {
         if (pool->params.element_init != NULL) {
             pool->params.element_init(pool, element);
-        } else if (UCS_MPOOL_POISONS) {
+        } else if (UCS_HAS_ASAN) {
             ucs_mpool_poison_(pool, element);
         } else {
             return;

@@ -21,17 +21,7 @@
 #include "ucs/compiler.h"
 #include "ucs/type/status.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define UCS_MPOOL_POISONS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UCS_MPOOL_POISONS 1
-#endif
-#endif
-#ifndef UCS_MPOOL_POISONS
-#define UCS_MPOOL_POISONS 0
-#endif
-#if UCS_MPOOL_POISONS
+#if UCS_HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -115,7 +105,7 @@ UCS_INLINE uintptr_t *ucs_mpool_link_(void *element)
  * prepared by element_init may: others may hold its address for reading. */
 UCS_INLINE void ucs_mpool_poison_(const struct ucs_mpool *pool, void *element)
 {
-#if UCS_MPOOL_POISONS
+#if UCS_HAS_ASAN
     if (pool->params.element_init == NULL) {
         ASAN_POISON_MEMORY_REGION(element, pool->params.element_bytes);
     }
@@ -127,7 +117,7 @@ UCS_INLINE void ucs_mpool_poison_(const struct ucs_mpool *pool, void *element)
 
 UCS_INLINE void ucs_mpool_unpoison_(const struct ucs_mpool *pool, void *element)
 {
-#if UCS_MPOOL_POISONS
+#if UCS_HAS_ASAN
     ASAN_UNPOISON_MEMORY_REGION(element, pool->params.element_bytes);
 #else
     (void)pool;

@@ -199,7 +199,11 @@ static void be_killed(int fd)
     }
 }
 
-static ucp_ep_h ep_to(int fd, ucp_worker_h worker, void *user_data)
+/* Who is told of the death. */
+enum told { TOLD_NOBODY, TOLD_ARG, TOLD_USER_DATA };
+
+static ucp_ep_h ep_to(int fd, ucp_worker_h worker, enum told told,
+                      void *user_data)
 {
     char            address[4096];
     size_t          length;
@@ -210,13 +214,15 @@ static ucp_ep_h ep_to(int fd, ucp_worker_h worker, void *user_data)
     read_all(fd, address, length);
     memset(&params, 0xee, sizeof(params));
     params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
-                        UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
-                        UCP_EP_PARAM_FIELD_ERR_HANDLER;
-    params.address         = (void *)address;
-    params.err_mode        = UCP_ERR_HANDLING_MODE_PEER;
-    params.err_handler.cb  = on_error;
-    params.err_handler.arg = small;
-    if (user_data != NULL) {
+                        UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
+    params.address  = (void *)address;
+    params.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+    if (told != TOLD_NOBODY) {
+        params.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLER;
+        params.err_handler.cb  = on_error;
+        params.err_handler.arg = small;
+    }
+    if (told == TOLD_USER_DATA) {
         params.field_mask |= UCP_EP_PARAM_FIELD_USER_DATA;
         params.user_data = user_data;
     }
@@ -245,6 +251,12 @@ static void after_failure(struct pair *pair, ucp_ep_h ep, const char *name)
     request = ucp_tag_send_nb(ep, small, sizeof(small), ucp_dt_make_contig(1),
                               0x63, on_send_nb);
     fact(key, "%d", UCS_PTR_IS_ERR(request));
+    snprintf(key, sizeof(key), "%s.ep_flush_fails", name);
+    fact(key, "%d",
+         pump_request(pair, ucp_ep_flush_nb(ep, 0, on_send_nb)) != UCS_OK);
+    snprintf(key, sizeof(key), "%s.worker_flush", name);
+    fact_status(key, pump_request(pair, ucp_worker_flush_nb(pair->a.worker, 0,
+                                                            on_send_nb)));
     snprintf(key, sizeof(key), "%s.force_close", name);
     (void)pump_request(pair, close_flags(ep, UCP_EP_CLOSE_FLAG_FORCE, NULL));
     fact(key, "1");
@@ -252,7 +264,7 @@ static void after_failure(struct pair *pair, ucp_ep_h ep, const char *name)
     fact(key, "%d", error.calls);
 }
 
-static void killed(const char *name, bool with_user_data)
+static void killed(const char *name, enum told told)
 {
     struct pair_options options = {.no_eps = true};
     char                key[64];
@@ -277,7 +289,7 @@ static void killed(const char *name, bool with_user_data)
     }
     close(fds[1]);
     node_open(&pair.a, &options);
-    ep = ep_to(fds[0], pair.a.worker, with_user_data ? &pair : NULL);
+    ep = ep_to(fds[0], pair.a.worker, told, &pair);
     send_small(ep, 0x61);
     for (end = time(NULL) + BEHAVE_TIMEOUT_S; time(NULL) < end;) {
         ucp_worker_progress(pair.a.worker);
@@ -293,13 +305,17 @@ static void killed(const char *name, bool with_user_data)
     snprintf(key, sizeof(key), "%s.inside_nothing", name);
     fact(key, "%d", error.calls);
     for (end = time(NULL) + BEHAVE_TIMEOUT_S;
-         (time(NULL) < end) && ((error.calls == 0) || (sent.calls == 0));) {
+         (time(NULL) < end) && (((told != TOLD_NOBODY) && (error.calls == 0)) ||
+                                (sent.calls == 0));) {
         ucp_worker_progress(pair.a.worker);
     }
     pump_some(&pair);
     snprintf(key, sizeof(key), "%s.handler", name);
-    fact(key, "calls %d ep %d arg %d status %s", error.calls, error.ep == ep,
-         error.arg == (with_user_data ? (void *)&pair : (void *)small),
+    fact(key, "calls %d ep %d arg %d status %s", error.calls,
+         (told == TOLD_NOBODY) || (error.ep == ep),
+         error.arg == ((told == TOLD_NOBODY)      ? NULL
+                       : (told == TOLD_USER_DATA) ? (void *)&pair
+                                                  : (void *)small),
          death_name(error.status));
     snprintf(key, sizeof(key), "%s.send", name);
     fact(key, "calls %d failed %d", sent.calls, sent.status != UCS_OK);
@@ -312,8 +328,9 @@ static void killed(const char *name, bool with_user_data)
 int main(void)
 {
     /* The processes are forked before the library is used. */
-    killed("killed", false);
-    killed("killed_user_data", true);
+    killed("killed", TOLD_ARG);
+    killed("killed_user_data", TOLD_USER_DATA);
+    killed("killed_no_handler", TOLD_NOBODY);
     with_mode_peer();
     mixed_modes("mixed", false);
     mixed_modes("mixed_late", true);

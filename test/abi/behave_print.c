@@ -23,6 +23,11 @@ static void print_ep(struct pair *pair, FILE *stream)
     ucp_ep_print_info(pair->a.ep, stream);
 }
 
+static void print_mem(struct pair *pair, FILE *stream)
+{
+    ucp_mem_print_info("64k", pair->a.context, stream);
+}
+
 static char *print(struct pair *pair, print_fn fn)
 {
     char  *text = NULL;
@@ -94,6 +99,7 @@ int main(void)
     resources(&pair);
     lines_of(&pair, "worker", print_worker);
     lines_of(&pair, "ep", print_ep);
+    lines_of(&pair, "mem", print_mem);
     fact("version_text", "%d", strncmp(ucp_get_version_string(), "1.", 2) == 0);
     pair_close(&pair);
     fact("end", "1");

@@ -141,6 +141,55 @@ static void own_contexts(void)
     fact("own_contexts", "%d", sum);
 }
 
+/* With mt_workers_shared the calls of a context come from any thread. */
+static ucp_context_h common;
+
+static void *map_and_pack(void *arg)
+{
+    static char          memory[THREADS][4096];
+    uintptr_t            index  = (uintptr_t)arg;
+    ucp_mem_map_params_t params = {.field_mask =
+                                       UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                                       UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+                                   .address = memory[index],
+                                   .length  = sizeof(memory[index])};
+    void                *key;
+    size_t               length;
+    ucp_mem_h            mem;
+
+    for (int i = 0; i < MESSAGES; ++i) {
+        must(ucp_mem_map(common, &params, &mem), "mem_map");
+        must(ucp_rkey_pack(common, mem, &key, &length), "rkey_pack");
+        ucp_rkey_buffer_release(key);
+        must(ucp_mem_unmap(common, mem), "mem_unmap");
+        ++good[index];
+    }
+    return NULL;
+}
+
+static void shared_context(void)
+{
+    ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES |
+                                         UCP_PARAM_FIELD_MT_WORKERS_SHARED,
+                           .features          = UCP_FEATURE_RMA,
+                           .mt_workers_shared = 1};
+    pthread_t    threads[THREADS];
+    uintptr_t    i;
+    int          sum = 0;
+
+    must(ucp_init(&params, NULL, &common), "init");
+    memset(good, 0, sizeof(good));
+    for (i = 0; i < THREADS; ++i) {
+        pthread_create(&threads[i], NULL, map_and_pack, (void *)i);
+    }
+    for (i = 0; i < THREADS; ++i) {
+        pthread_join(threads[i], NULL);
+        sum += good[i];
+    }
+    fact("shared_context.maps", "%d", sum);
+    ucp_cleanup(common);
+}
+
 int main(void)
 {
     fact("granted.single", "%d", granted(UCS_THREAD_MODE_SINGLE));
@@ -150,6 +199,7 @@ int main(void)
     by_turns("turns.single", UCS_THREAD_MODE_SINGLE); /* as Open MPI does */
     multi();
     own_contexts();
+    shared_context();
     fact("end", "1");
     return 0;
 }

@@ -27,6 +27,7 @@ put_0      quick    rndv_rdma_put      UCX_RNDV_SCHEME=put_zcopy UCX_RNDV_THRESH
 put_8k     campaign rndv_rdma_put      UCX_RNDV_SCHEME=put_zcopy UCX_RNDV_THRESH=8k
 get_0      quick    rndv_rdma_get      UCX_RNDV_SCHEME=get_zcopy UCX_RNDV_THRESH=0
 get_8k     campaign rndv_rdma_get      UCX_RNDV_SCHEME=get_zcopy UCX_RNDV_THRESH=8k
+shared_0   quick    rndv_rdma_shared   UCX_RNDV_SCHEME=shared UCX_RNDV_THRESH=0
 ppln_0     quick    rndv_rdma_pipeline UCX_RNDV_SCHEME=put_ppln UCX_RNDV_THRESH=0
 ppln_small campaign rndv_rdma_pipeline UCX_RNDV_SCHEME=put_ppln UCX_RNDV_THRESH=1 UCX_RNDV_FRAG_SIZE=20k UCX_RNDV_PIPELINE_SEND_LENGTH=3000
 put_no_cma quick    rndv_pipeline_send UCX_RNDV_SCHEME=put_zcopy UCX_RNDV_THRESH=0 UCX_SM_CMA=n
@@ -69,7 +70,7 @@ forced_alone() {
     eager_*) return ;;
     esac
     for counter in rndv_pipeline_send rndv_rdma_put rndv_rdma_get \
-        rndv_rdma_pipeline; do
+        rndv_rdma_shared rndv_rdma_pipeline; do
         [ $counter = "$forced_counter" ] || other="$other ${counter}_bytes"
     done
     # shellcheck disable=SC2086

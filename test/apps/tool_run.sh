@@ -131,5 +131,30 @@ if [ "${TOOL_LIBS:-ours}" = debian ]; then
 else
     run "$tool_causeway" run "$tool_causeway" perf --sizes 8 --test lat
     expect "our own libucp" 0 err '^causeway run: 2 processes used /.*libucp'
+    # Open MPI, and nothing said of it but how many processes.
+    if command -v mpicc mpirun >/dev/null; then
+        cat >"$tool_work/mpi.c" <<'CODE'
+#include <mpi.h>
+
+int main(int argc, char **argv)
+{
+    int rank, sum = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Allreduce(&(int){rank + 1}, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return (sum == 3) ? 0 : 1;
+}
+CODE
+        (CC=mpicc && compile mpi "$tool_work/mpi.c") || finish
+        allow=$([ "$(id -u)" -ne 0 ] || echo --allow-root)
+        # shellcheck disable=SC2086
+        run env OMPI_MCA_rmaps_base_oversubscribe=1 "$tool_causeway" run \
+            $allow mpirun -np 2 "$tool_work/mpi"
+        expect "mpirun" 0 err '^causeway run: 2 processes used /.*libucp'
+    else
+        skip "mpirun" "no mpicc or mpirun"
+    fi
 fi
 finish

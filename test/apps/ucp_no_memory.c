@@ -2,9 +2,9 @@
 /*
  * Memory runs out once, at every place in turn: the n-th malloc of a process
  * fails, for n = 1, 2, ... until a run needs no n-th. Each run, in a process
- * of its own, opens two workers, exchanges messages of every protocol and
- * closes. It must not crash; and where the library answers with an error it
- * must have said why.
+ * of its own, opens two workers, maps memory and gives a key away, makes a
+ * datatype, exchanges messages of every protocol and closes. It must not crash;
+ * and where the library answers with an error it must have said why.
  */
 #include "ucp_util.h"
 
@@ -32,6 +32,7 @@ static long until_failure = -1;
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
 
 static bool this_one_fails(void)
 {
@@ -55,6 +56,11 @@ void *calloc(size_t count, size_t size)
 void *realloc(void *block, size_t size)
 {
     return this_one_fails() ? NULL : __libc_realloc(block, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size)
+{
+    return this_one_fails() ? NULL : __libc_memalign(alignment, size);
 }
 
 static struct {
@@ -151,6 +157,48 @@ static bool exchange(int round)
     return finish(receive, true) && is_sent;
 }
 
+static void *start(void *context, const void *buffer, size_t count)
+{
+    (void)buffer;
+    (void)count;
+    return context;
+}
+
+/* Handles, a key from one side to the other, a datatype; what is left goes
+ * with its context. */
+static bool memory_and_types(void)
+{
+    ucp_mem_map_params_t params = {.field_mask =
+                                       UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                                       UCP_MEM_MAP_PARAM_FIELD_FLAGS,
+                                   .length = sizeof(in),
+                                   .flags  = UCP_MEM_MAP_ALLOCATE};
+    ucp_generic_dt_ops_t ops    = {.start_pack = start};
+    ucp_datatype_t       datatype;
+    ucp_rkey_h           key;
+    ucp_mem_h            mem;
+    size_t               length;
+    void                *bytes;
+    ucs_status_t         status;
+
+    if (ucp_mem_map(run.contexts[1], &params, &mem) != UCS_OK ||
+        ucp_rkey_pack(run.contexts[1], mem, &bytes, &length) != UCS_OK) {
+        return false;
+    }
+    status = ucp_ep_rkey_unpack(run.eps[0], bytes, &key);
+    ucp_rkey_buffer_release(bytes);
+    if (status != UCS_OK) {
+        return false;
+    }
+    ucp_rkey_destroy(key);
+    if (ucp_mem_unmap(run.contexts[1], mem) != UCS_OK ||
+        ucp_dt_create_generic(&ops, NULL, &datatype) != UCS_OK) {
+        return false;
+    }
+    ucp_dt_destroy(datatype);
+    return true;
+}
+
 static bool everything(void)
 {
     for (int side = 0; side < 2; ++side) {
@@ -158,7 +206,7 @@ static bool everything(void)
             return false;
         }
     }
-    if (!connect_side(0) || !connect_side(1)) {
+    if (!connect_side(0) || !connect_side(1) || !memory_and_types()) {
         return false;
     }
     for (int round = 0; round < 12; ++round) {

@@ -8,11 +8,12 @@
 #include "ucp/core/worker.h"
 #include "ucp/pair.h"
 
-enum kind { EAGER, SEND, PUT, GET, PIPELINE, BUFFERED };
+enum kind { EAGER, SEND, PUT, GET, SHARED, PIPELINE, BUFFERED };
 
 enum {
     MATRIX_PIECE = 20000,   /* UCX_RNDV_FRAG_SIZE */
     MATRIX_TAIL  = 6000,    /* UCX_RNDV_PIPELINE_SEND_LENGTH */
+    MATRIX_HEAD  = 300,     /* of an RGET, at most */
     MATRIX_ROOM  = 4 << 20, /* of the attached buffer */
 };
 
@@ -47,7 +48,7 @@ struct moved moved_in(const struct ucp_worker *worker);
 struct moved moved_since(struct moved now, struct moved before);
 
 /* That protocol carried a message of that length, and no other.
- * @param first  What its start may carry. */
+ * @param first  What its start may carry; of SHARED, at most. */
 void check_moved(enum kind kind, struct moved moved, size_t length,
                  size_t first);
 

@@ -57,6 +57,7 @@ const struct test_param pair_protocols[] = {
     PAIR_SCHEME("sm_get", "sm", "get_zcopy"),
     PAIR_SCHEME("sm_put_ppln", "sm", "put_ppln"),
     PAIR_SCHEME("sm_am", "sm", "am"),
+    PAIR_SCHEME("sm_shared", "sm", "shared"),
 #ifdef HAVE_UDP
     PAIR_SETUP("udp", "udp", NULL, NULL),
     PAIR_SETUP("udp_zcopy", "udp", NULL, "1"),

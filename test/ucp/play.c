@@ -247,9 +247,9 @@ static void play_set_patience(const struct play *play, int side)
     struct ucp_share *share;
 
     ucs_list_for_each (share, &play->pair.workers[side]->shares, link) {
-        share->since_ns = 0;
-        share->seen =
-            play->scenario->is_alone ? share->rndv->asked.bytes : SIZE_MAX;
+        share->seen = share->rndv->ep->fragment_count;
+        /* Since the beginning of time, or since a moment ago. */
+        share->since_ns = play->scenario->is_alone ? 1 : 0;
     }
 }
 

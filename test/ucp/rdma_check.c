@@ -272,3 +272,35 @@ void rdma_check_many(const struct rdma_check *check,
     rdma_check_clean(&pair);
     pair_close(&pair);
 }
+
+/* R sees that it may not, whatever S believed: it asks for fragments, and S
+ * does not propose it again on this endpoint. */
+void rdma_check_refused(const struct rdma_check *check,
+                        const struct test_param *param)
+{
+    enum { BYTES = 300000 };
+    struct pair pair;
+    uint64_t    met_bytes;
+
+    rdma_open(&pair, check, param);
+    met_bytes = rdma_count(&pair, 0, check->out);
+    if (pair.is_loop) {
+        pair_close(&pair);
+        test_skip("one endpoint for both ends");
+    }
+    for (unsigned i = 0; i < ucp_ep_lane_count(pair.eps[1]); ++i) {
+        pair.eps[1]->lanes[i].uct_ep->rights      = UCT_RIGHT_KNOWN;
+        pair.eps[1]->lanes[i].uct_ep->peer_rights = UCT_RIGHT_KNOWN;
+    }
+    for (unsigned round = 0; round < 3; ++round) {
+        ck_assert_int_eq(transfer(&pair, BYTES, BYTES, round % 2 == 0, false),
+                         UCS_OK);
+        ck_assert_uint_ne(pair.eps[0]->refused, 0);
+        ck_assert_uint_eq(rdma_count(&pair, 1, UCP_COUNT_FALL_BACK), 1);
+        ck_assert_uint_eq(rdma_count(&pair, 0, UCP_COUNT_FALL_BACK), round);
+    }
+    ck_assert_uint_eq(rdma_count(&pair, 0, check->out), met_bytes);
+    ck_assert_uint_eq(pair.eps[1]->refused, 0);
+    rdma_check_clean(&pair);
+    pair_close(&pair);
+}

@@ -45,6 +45,8 @@ void rdma_check_failure(const struct rdma_check *check,
                         const struct test_param *param);
 void rdma_check_many(const struct rdma_check *check,
                      const struct test_param *param);
+void rdma_check_refused(const struct rdma_check *check,
+                        const struct test_param *param);
 
 /* In rdma_types.c: data that is not contiguous. */
 void rdma_check_datatypes(const struct rdma_check *check,

@@ -53,6 +53,7 @@ extern const struct test_suite recv_suite;
 extern const struct test_suite reg_cache_suite;
 extern const struct test_suite rails_suite;
 extern const struct test_suite rails_wire_suite;
+extern const struct test_suite rdma_suite;
 extern const struct test_suite registration_suite;
 extern const struct test_suite registration_time_suite;
 extern const struct test_suite rdma_get_suite;
@@ -76,6 +77,7 @@ extern const struct test_suite transport_config_suite;
 extern const struct test_suite unexpected_suite;
 extern const struct test_suite wakeup_suite;
 extern const struct test_suite worker_config_suite;
+extern const struct test_suite worker_scheme_suite;
 extern const struct test_suite worker_threshold_suite;
 extern const struct test_suite worker_suite;
 

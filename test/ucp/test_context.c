@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "lib/test.h"
 #include "ucp/suites.h"
@@ -204,7 +206,69 @@ static void context__unknown_bits(const struct test_param *param)
     ucp_cleanup(context);
 }
 
+/* ucp_init and ucp_worker_create together, in a process that has not called
+ * them before: what is measured once is measured then. */
+static void context__opens_quickly(const struct test_param *param)
+{
+    const double        limit         = test_scaled_seconds(0.010);
+    ucp_params_t        params        = {.field_mask = UCP_PARAM_FIELD_FEATURES,
+                                         .features = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP};
+    ucp_worker_params_t worker_params = {.field_mask = 0};
+    bool                is_quick      = false;
+
+    (void)param;
+    for (int round = 0; (round < 10) && !is_quick; ++round) {
+        int   status;
+        pid_t child = fork();
+
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+            double        start = test_cpu_seconds();
+            ucp_context_h context;
+            ucp_worker_h  worker;
+
+            if ((ucp_init(&params, NULL, &context) != UCS_OK) ||
+                (ucp_worker_create(context, &worker_params, &worker) !=
+                 UCS_OK)) {
+                _exit(2);
+            }
+            _exit(test_cpu_seconds() - start > limit);
+        }
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert(WIFEXITED(status) && (WEXITSTATUS(status) < 2));
+        is_quick = (WEXITSTATUS(status) == 0);
+    }
+    ck_assert(is_quick);
+}
+
+/* One line; what is open goes on, and the context goes with the last of it. */
+static void context__cleanup_before_its_workers(const struct test_param *param)
+{
+    ucp_worker_params_t worker_params = {.field_mask = 0};
+    ucp_worker_attr_t   attr    = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
+    ucp_context_h       context = context_of("self", UCS_OK);
+    ucp_worker_h        workers[2];
+
+    (void)param;
+    for (int i = 0; i < 2; ++i) {
+        ck_assert_int_eq(
+            ucp_worker_create(context, &worker_params, &workers[i]), UCS_OK);
+    }
+    log_capture_start();
+    ucp_cleanup(context);
+    ck_assert_uint_eq(log_captured.count, 1);
+    ck_assert_ptr_nonnull(strstr(log_captured.text, "2 workers are open"));
+    ucp_worker_destroy(workers[0]);
+    ck_assert_int_eq(ucp_worker_query(workers[1], &attr), UCS_OK);
+    ucp_worker_release_address(workers[1], attr.address);
+    (void)ucp_worker_progress(workers[1]);
+    ucp_worker_destroy(workers[1]);
+    ck_assert_uint_eq(log_captured.count, 1);
+}
+
 static const struct test_case context_cases[] = {
+    TEST(context__opens_quickly),
+    TEST(context__cleanup_before_its_workers),
     TEST(context__tls_names),
     TEST(context__no_device),
     TEST(context__unknown_transport_is_told),

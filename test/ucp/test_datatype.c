@@ -390,10 +390,16 @@ static void pieces__cover_the_data(const struct test_param *param)
 
 static void init__refuses_bad_input(const struct test_param *param)
 {
-    ucp_dt_iov_t       iov[2] = {{NULL, SIZE_MAX}, {NULL, 2}};
+    char               byte;
+    ucp_dt_iov_t       iov[2]  = {{&byte, SIZE_MAX}, {&byte, 2}};
+    ucp_dt_iov_t       null[2] = {{NULL, 0}, {NULL, 1}};
     struct ucp_dt_iter iter;
 
     (void)param;
+    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, null, 2, ucp_dt_make_iov()),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, null, 1, ucp_dt_make_iov()),
+                     UCS_OK);
     ck_assert_int_eq(
         ucp_dt_iter_init_send(&iter, NULL, SIZE_MAX / 2, ucp_dt_make_contig(8)),
         UCS_ERR_INVALID_PARAM);
@@ -405,6 +411,66 @@ static void init__refuses_bad_input(const struct test_param *param)
                      UCS_ERR_INVALID_PARAM);
 }
 
+static void *lame_start_pack(void *context, const void *buffer, size_t count)
+{
+    (void)buffer;
+    (void)count;
+    return context;
+}
+
+static size_t lame_size(void *state)
+{
+    (void)state;
+    return 0;
+}
+
+static size_t lame_pack(void *state, size_t offset, void *dest, size_t length)
+{
+    (void)state;
+    (void)offset;
+    (void)dest;
+    return length;
+}
+
+static void lame_finish(void *state)
+{
+    (void)state;
+}
+
+/* One that can only pack is good for sending, one that has less for nothing,
+ * and a handle of no object for nothing either. */
+static void generic__functions_that_are_missing(const struct test_param *param)
+{
+    ucp_generic_dt_ops_t ops = {.start_pack  = lame_start_pack,
+                                .packed_size = lame_size,
+                                .pack        = lame_pack,
+                                .finish      = lame_finish};
+    struct ucp_dt_iter   iter;
+    ucp_datatype_t       datatype;
+
+    (void)param;
+    log_capture_start();
+    ck_assert_int_eq(ucp_dt_create_generic(&ops, NULL, &datatype), UCS_OK);
+    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, NULL, 1, datatype), UCS_OK);
+    ucp_dt_iter_cleanup(&iter);
+    ck_assert_int_eq(ucp_dt_iter_init_recv(&iter, NULL, 1, datatype),
+                     UCS_ERR_INVALID_PARAM);
+    ucp_dt_destroy(datatype);
+    ops.finish = NULL;
+    ck_assert_int_eq(ucp_dt_create_generic(&ops, NULL, &datatype), UCS_OK);
+    ck_assert_int_eq(ucp_dt_iter_init_send(&iter, NULL, 1, datatype),
+                     UCS_ERR_INVALID_PARAM);
+    ucp_dt_destroy(datatype);
+    ck_assert_int_eq(
+        ucp_dt_iter_init_send(&iter, NULL, 1, UCP_DATATYPE_GENERIC),
+        UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(
+        ucp_dt_iter_init_recv(&iter, NULL, 1, UCP_DATATYPE_STRIDED),
+        UCS_ERR_INVALID_PARAM);
+    ck_assert_uint_eq(log_captured.count, 4);
+    ucp_dt_destroy(UCP_DATATYPE_GENERIC);
+}
+
 static const struct test_case datatype_cases[] = {
     TEST(pack__contig_and_iov_agree),
     TEST(unpack__pieces_in_any_order),
@@ -414,6 +480,7 @@ static const struct test_case datatype_cases[] = {
     TEST(generic__pack_may_give_less),
     TEST(seek__any_offset),
     TEST(pieces__cover_the_data),
+    TEST(generic__functions_that_are_missing),
     TEST(init__refuses_bad_input),
     {0},
 };

@@ -140,7 +140,8 @@ static const struct ucp_proto *chosen(const char *chunks, const char *cma,
         test_skip("no CMA here");
     }
     proto = ucp_select_lookup(
-        &pair.eps[0]->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG], bytes);
+        &pair.eps[0]->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG][0],
+        bytes);
     pair_close(&pair);
     return proto;
 }

@@ -40,7 +40,7 @@ static void stage_close(struct stage *stage)
 static const char *proto_of(struct ucp_ep *ep, size_t bytes)
 {
     return ucp_select_lookup(
-               &ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG], bytes)
+               &ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG][0], bytes)
         ->name;
 }
 

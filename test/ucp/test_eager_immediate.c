@@ -26,8 +26,8 @@ static uint8_t in[BYTES], out[BYTES];
 static const struct ucp_proto *
 proto_of(struct ucp_ep *ep, enum ucp_dt_class dt_class, size_t bytes)
 {
-    return ucp_select_lookup(&ep->config->select[UCP_MODE_STANDARD][dt_class],
-                             bytes);
+    return ucp_select_lookup(
+        &ep->config->select[UCP_MODE_STANDARD][dt_class][0], bytes);
 }
 
 /* Every size up to the last one that goes inline, and the next. */

@@ -30,7 +30,7 @@ static uint8_t in[BYTES], out[COUNT][BYTES];
 static size_t prepared_bytes_max(struct ucp_ep *ep)
 {
     const struct ucp_select_row *row =
-        ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG].rows;
+        ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG][0].rows;
 
     while (strcmp(row->proto->name, "eager/prepared") != 0) {
         ck_assert_uint_ne(row->bytes_max, SIZE_MAX);

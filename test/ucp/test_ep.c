@@ -3,8 +3,11 @@
  * back to their own worker, and many of them. */
 #include "ucp/core/worker.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/test.h"
 #include "ucp/pair.h"
@@ -289,6 +292,60 @@ static void ep__cost_of_a_thousand(const struct test_param *param)
     pair_abandon(&pair);
 }
 
+/* Pages of all memfds that this process has open, each counted once. */
+static uint64_t shared_blocks(void)
+{
+    enum { FILES_MAX = 64 };
+    ino_t          seen[FILES_MAX];
+    unsigned       count  = 0;
+    uint64_t       blocks = 0;
+    DIR           *folder = opendir("/proc/self/fd");
+    struct dirent *entry;
+
+    ck_assert_ptr_nonnull(folder);
+    while ((entry = readdir(folder)) != NULL) {
+        char        target[64] = "";
+        struct stat file;
+        unsigned    i;
+
+        if ((readlinkat(dirfd(folder), entry->d_name, target,
+                        sizeof(target) - 1) < 0) ||
+            (strncmp(target, "/memfd:", 7) != 0) ||
+            (fstat((int)strtol(entry->d_name, NULL, 10), &file) != 0)) {
+            continue;
+        }
+        for (i = 0; (i < count) && (seen[i] != file.st_ino); ++i) {
+        }
+        if (i == count) {
+            ck_assert_uint_lt(count, FILES_MAX);
+            seen[count++] = file.st_ino;
+            blocks += (uint64_t)file.st_blocks;
+        }
+    }
+    (void)closedir(folder);
+    return blocks;
+}
+
+static void ep__unused_costs_no_shared_memory(const struct test_param *param)
+{
+    uint64_t    before;
+    struct pair pair;
+
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    before = shared_blocks();
+    for (unsigned i = 0; i < 100; ++i) {
+        (void)pair_connect(&pair, 0, UCP_ERR_HANDLING_MODE_NONE);
+    }
+    pair_settle(&pair);
+    ck_assert_uint_eq(shared_blocks(), before);
+    pair_meet(&pair);
+    if (strcmp(param->name, "sm") == 0) {
+        ck_assert_uint_gt(before, 0);
+        ck_assert_uint_gt(shared_blocks(), before);
+    }
+    pair_abandon(&pair);
+}
+
 static void ep__query_and_print(const struct test_param *param)
 {
     ucp_transport_entry_t entries[2] = {{0}};
@@ -381,6 +438,7 @@ static const struct test_case ep_cases[] = {
     TEST(ep__modes_of_both_ends_may_differ),
     TEST(ep__no_error_after_close),
     TEST(ep__cost_of_a_thousand),
+    TEST(ep__unused_costs_no_shared_memory),
     TEST(ep__query_and_print),
     TEST(ep__wrong_arguments),
     TEST(ep__damaged_addresses),

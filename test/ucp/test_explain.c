@@ -62,6 +62,19 @@ static const struct ucp_proto never = {.name    = "never",
                                        .setting = "UCX_NEVER",
                                        .offer   = offer_never};
 
+static ucs_status_t offer_pieces(const struct ucp_query *query,
+                                 struct ucp_offer       *offer_p)
+{
+    (void)query;
+    offer_p->piece_s = 2.048e-6;
+    return ucp_offer_sizes(offer_p, 0, SIZE_MAX, ucs_linear(2e-6, 1e-9));
+}
+
+static const struct ucp_proto pieces = {
+    .name = "pieces", .summary = "in them", .offer = offer_pieces};
+
+static const struct ucp_proto *const in_pieces[] = {&pieces, NULL};
+
 static const struct ucp_proto *const protos[] = {&small, &any,   &late,
                                                  &unset, &never, NULL};
 
@@ -157,6 +170,32 @@ static void explain__json(const struct test_param *param)
         "\"reason\":\"the moon is \\\"full\\\"\"}\n");
 }
 
+/* Data in pieces: what they cost is part of the line, and said. */
+static void explain__pieces(const struct test_param *param)
+{
+    struct ucp_query query = {
+        .mode = UCP_MODE_STANDARD, .dt_class = UCP_DT_IOV, .piece_bytes = 1024};
+    struct ucp_explain explain;
+
+    (void)param;
+    ucp_explain_init(&explain, said_hear, &said);
+    explain.has_bytes   = true;
+    explain.bytes       = 600;
+    explain.piece_bytes = 1500; /* of the table for 1024 and more */
+    ucp_explain_query(&explain, in_pieces, &query);
+    ck_assert_str_eq(
+        said.text, "tag send, standard, iov in pieces of 1500 bytes, host "
+                   "memory\n"
+                   "  600                  pieces                 "
+                   "2.000 us + 3.000 ns/B, 2.048 us a piece in it; in them\n");
+    memset(&said, 0, sizeof(said));
+    explain.json = true;
+    ucp_explain_query(&explain, in_pieces, &query);
+    ck_assert_uint_eq(said_count(&said, "\"piece_bytes\":1500"), 1);
+    ck_assert_uint_eq(said_count(&said, "\"piece_s\":2.048e-06"), 1);
+    ck_assert_uint_eq(said_count(&said, "\"per_byte_s\":3e-09"), 1);
+}
+
 static void explain__same_answers_are_said_once(const struct test_param *param)
 {
     struct ucp_query   query = {0};
@@ -211,6 +250,7 @@ static const struct test_case explain_cases[] = {
     TEST(explain__words),
     TEST(explain__one_size),
     TEST(explain__json),
+    TEST(explain__pieces),
     TEST(explain__same_answers_are_said_once),
     TEST(explain__pattern),
     TEST(explain__nobody),

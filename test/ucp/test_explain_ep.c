@@ -71,7 +71,7 @@ static void explain__agrees_with_the_tables(const struct test_param *param)
     pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_NONE);
     for (int mode = 0; mode < UCP_MODE_COUNT; ++mode) {
         const struct ucp_select_row *row =
-            pair.eps[0]->config->select[mode][UCP_DT_CONTIG].rows;
+            pair.eps[0]->config->select[mode][UCP_DT_CONTIG][0].rows;
         char protocol[32];
 
         for (;; ++row) {

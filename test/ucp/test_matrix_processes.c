@@ -25,6 +25,7 @@ static const struct test_param process_columns[] = {
     COLUMN(sm, SEND, 1),
     COLUMN(sm, PUT, 1),
     COLUMN(sm, GET, 1),
+    COLUMN(sm, SHARED, 1),
     COLUMN(sm, PIPELINE, 1),
     COLUMN(sm, BUFFERED, 1),
     COLUMN(example, EAGER, 1),
@@ -191,6 +192,7 @@ static bool process_can(const struct end *end, enum kind kind)
     case PIPELINE:
         return ucp_rdma_own_lanes(end->ep, UCP_RDMA_PUT) != 0;
     case GET:
+    case SHARED:
         return ucp_rdma_peer_lanes(end->ep, UCP_RDMA_GET) != 0;
     case EAGER:
     case SEND:

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/test.h"
+#include "ucp/api/causeway.h"
 #include "ucp/pair.h"
 #include "ucp/suites.h"
 #include "ucp/told.h"
@@ -40,11 +41,15 @@ static void op__null_is_refused(const struct test_param *param)
     ucp_config_t             *config;
     struct pair               pair;
     size_t                    length;
+    ucp_datatype_t            datatype = ucp_dt_make_contig(1);
     int                       fd;
 
     pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
     log_capture_start();
     check_refused(ucp_lib_query(NULL), "ucp_lib_query");
+    check_refused(ucp_dt_query(datatype, NULL), "ucp_dt_query");
+    check_refused(causeway_ep_explain(NULL, NULL, stdout),
+                  "causeway_ep_explain");
     check_refused(ucp_config_read(NULL, NULL, NULL), "ucp_config_read");
     ck_assert_int_eq(ucp_config_read(NULL, NULL, &config), UCS_OK);
     check_refused(ucp_config_modify(NULL, "TLS", "sm"), "ucp_config_modify");
@@ -101,6 +106,123 @@ static void op__null_endpoint_is_refused(const struct test_param *param)
     pair_close(&pair);
 }
 
+/* The calls that move data look, too. */
+static void op__null_on_the_data_path(const struct test_param *param)
+{
+    const ucp_request_param_t *none = &pair_no_param;
+    char                       byte = 0;
+    ucp_tag_recv_info_t        info;
+    struct pair                pair;
+    ucp_worker_h               worker;
+    ucp_ep_h                   ep;
+
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    worker = pair.workers[0];
+    ep     = pair.eps[0];
+    log_capture_start();
+    check_refused(pointer_status(ucp_tag_send_nbx(NULL, &byte, 1, TAG, none)),
+                  "ucp_tag_send_nbx");
+    check_refused(pointer_status(ucp_tag_send_nbx(ep, &byte, 1, TAG, NULL)),
+                  "ucp_tag_send_nbx");
+    check_refused(
+        pointer_status(ucp_tag_send_sync_nbx(NULL, &byte, 1, TAG, none)),
+        "ucp_tag_send_sync_nbx");
+    check_refused(
+        pointer_status(causeway_tag_send_ready_nbx(ep, &byte, 1, TAG, NULL)),
+        "causeway_tag_send_ready_nbx");
+    check_refused(pointer_status(causeway_tag_send_buffered_nbx(NULL, &byte, 1,
+                                                                TAG, none)),
+                  "causeway_tag_send_buffered_nbx");
+    check_refused(
+        pointer_status(ucp_tag_recv_nbx(NULL, &byte, 1, TAG, ~0ul, none)),
+        "ucp_tag_recv_nbx");
+    check_refused(
+        pointer_status(ucp_tag_recv_nbx(worker, &byte, 1, TAG, ~0ul, NULL)),
+        "ucp_tag_recv_nbx");
+    check_refused(
+        pointer_status(ucp_tag_msg_recv_nbx(NULL, &byte, 1, NULL, none)),
+        "ucp_tag_msg_recv_nbx");
+    check_refused(ucp_worker_fence(NULL), "ucp_worker_fence");
+    check_refused(
+        ucp_tag_send_nbr(NULL, &byte, 1, ucp_dt_make_contig(1), TAG, &byte),
+        "ucp_tag_send_nbx");
+    ck_assert_ptr_null(ucp_tag_probe_nb(NULL, TAG, ~0ul, 1, &info));
+    ck_assert_ptr_null(ucp_tag_probe_nb(worker, TAG, ~0ul, 1, NULL));
+    ck_assert_uint_eq(ucp_worker_progress(NULL), 0);
+    ck_assert_uint_eq(log_captured.count, 3);
+    pair_meet(&pair);
+    pair_close(&pair);
+}
+
+/* What a call returned may have been NULL or an error: neither is a request. */
+static void op__no_request_is_refused(const struct test_param *param)
+{
+    void *const        wrong[] = {NULL, UCS_STATUS_PTR(UCS_ERR_NO_MEMORY),
+                                  UCS_STATUS_PTR(UCS_ERR_CANCELED)};
+    ucp_request_attr_t attr    = {.field_mask = UCP_REQUEST_ATTR_FIELD_STATUS};
+    struct pair        pair;
+
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    log_capture_start();
+    for (unsigned i = 0; i < UCS_ARRAY_COUNT(wrong); ++i) {
+        check_refused(ucp_request_check_status(wrong[i]),
+                      "ucp_request_check_status");
+        check_refused(ucp_request_test(wrong[i], NULL), "ucp_request_test");
+        check_refused(ucp_request_query(wrong[i], &attr), "ucp_request_query");
+        ck_assert_int_ne(ucp_request_is_completed(wrong[i]), 0);
+        ucp_request_free(wrong[i]);
+        ucp_request_release(wrong[i]);
+        ucp_request_cancel(pair.workers[0], wrong[i]);
+        ck_assert_uint_eq(log_captured.count, 4);
+        log_capture_start();
+    }
+    pair_close(&pair);
+}
+
+/* A field is said to be there, and is NULL: memory for a request must be some,
+ * a callback or a place for the result is not needed. */
+static void op__null_inside_params(const struct test_param *param)
+{
+    ucp_request_param_t no_memory = {.op_attr_mask = UCP_OP_ATTR_FIELD_REQUEST};
+    ucp_request_param_t no_callback = {.op_attr_mask =
+                                           UCP_OP_ATTR_FIELD_CALLBACK |
+                                           UCP_OP_ATTR_FIELD_RECV_INFO |
+                                           UCP_OP_ATTR_FIELD_USER_DATA};
+    static char         out[BYTES], in[BYTES];
+    struct pair         pair;
+    void               *send, *receive;
+
+    pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    pair_meet(&pair);
+    log_capture_start();
+    check_refused(pointer_status(ucp_tag_send_sync_nbx(pair.eps[0], out, 1, TAG,
+                                                       &no_memory)),
+                  "FIELD_REQUEST");
+    check_refused(pointer_status(ucp_tag_recv_nbx(pair.workers[1], in, 1, TAG,
+                                                  ~0ul, &no_memory)),
+                  "FIELD_REQUEST");
+    check_refused(pointer_status(ucp_ep_flush_nbx(pair.eps[0], &no_memory)),
+                  "FIELD_REQUEST");
+    check_refused(
+        pointer_status(ucp_worker_flush_nbx(pair.workers[0], &no_memory)),
+        "FIELD_REQUEST");
+    check_refused(pointer_status(ucp_ep_close_nbx(pair.eps[0], &no_memory)),
+                  "FIELD_REQUEST");
+    receive =
+        ucp_tag_recv_nbx(pair.workers[1], in, BYTES, TAG, ~0ul, &no_callback);
+    send = ucp_tag_send_sync_nbx(pair.eps[0], out, BYTES, TAG, &no_callback);
+    ck_assert_int_eq(pair_wait(&pair, send), UCS_OK);
+    ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+    ck_assert_int_eq(pair_wait(&pair, pair_send(&pair, 0, out, 8, TAG)),
+                     UCS_OK);
+    pair_settle(&pair);
+    receive =
+        ucp_tag_recv_nbx(pair.workers[1], in, BYTES, TAG, ~0ul, &no_callback);
+    ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+    ck_assert_uint_eq(log_captured.count, 0);
+    pair_close(&pair);
+}
+
 /* What returns nothing says a line and does nothing. */
 static void op__null_in_void_calls(const struct test_param *param)
 {
@@ -124,7 +246,10 @@ static void op__null_in_void_calls(const struct test_param *param)
     ucp_ep_print_info(NULL, stream);
     ucp_ep_print_info(pair.eps[0], NULL);
     ucp_ep_destroy(NULL);
-    ck_assert_uint_eq(log_captured.count, 11);
+    ucp_get_version(NULL, NULL, NULL);
+    ucp_rkey_destroy(NULL);
+    ucp_mem_print_info("1k", NULL, stream);
+    ck_assert_uint_eq(log_captured.count, 14);
     ucp_worker_release_address(pair.workers[0], NULL);
     (void)fclose(stream);
     ck_assert_uint_eq(length, 0);
@@ -190,10 +315,81 @@ static void op__waiting_calls_back(const struct test_param *param)
     pair_close(&pair);
 }
 
+/* Inside a callback nothing can be waited for: not by progress, not by a call
+ * that waits, and its worker cannot go away. */
+static void inside(void *request, ucs_status_t status,
+                   const ucp_tag_recv_info_t *info, void *user_data)
+{
+    struct pair *pair   = user_data;
+    ucp_worker_h worker = pair->workers[1];
+    static char  never[8];
+
+    (void)request;
+    (void)info;
+    ck_assert_int_eq(status, UCS_OK);
+    log_capture_start();
+    ck_assert_uint_eq(ucp_worker_progress(worker), 0);
+    ck_assert_ptr_nonnull(strstr(log_captured.text, "inside a callback"));
+    ck_assert_int_eq(
+        ucp_op_wait(worker, pair_receive(pair, 1, never, 8, TAG + 1)),
+        UCS_ERR_BUSY);
+    ucp_worker_destroy(worker);
+    ck_assert_uint_eq(log_captured.count, 3);
+}
+
+static void check_inside(const struct test_param *param, ucs_thread_mode_t mode)
+{
+    ucp_worker_params_t worker = {
+        .field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+        .thread_mode = mode,
+    };
+    struct pair_setup   setup = *(const struct pair_setup *)param->value;
+    struct pair         pair;
+    ucp_request_param_t tells    = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                                                    UCP_OP_ATTR_FIELD_USER_DATA,
+                                    .cb.recv   = inside,
+                                    .user_data = &pair};
+    char                bytes[8] = {0};
+    void               *receive;
+
+    setup.worker = &worker;
+    pair_open_setup(&pair, &setup, 0, UCP_ERR_HANDLING_MODE_PEER);
+    pair_meet(&pair);
+    if (!pair.is_loop) { /* else it is received inside the send */
+        receive =
+            ucp_tag_recv_nbx(pair.workers[1], bytes, 8, TAG, ~0ul, &tells);
+        ck_assert_int_eq(pair_wait(&pair, pair_send(&pair, 0, bytes, 8, TAG)),
+                         UCS_OK);
+        ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+        ck_assert_uint_eq(log_captured.count, 3);
+    }
+    pair_meet(&pair);
+    pair_close(&pair);
+}
+
+static void op__nothing_waits_inside_a_callback(const struct test_param *param)
+{
+    check_inside(param, UCS_THREAD_MODE_SINGLE);
+}
+
+static void
+op__nothing_waits_inside_a_callback_multi(const struct test_param *param)
+{
+    check_inside(param, UCS_THREAD_MODE_MULTI);
+}
+
 static const struct test_case op_cases[] = {
-    TEST(op__null_is_refused),    TEST(op__null_endpoint_is_refused),
-    TEST(op__null_in_void_calls), TEST(op__every_request_describes_itself),
-    TEST(op__waiting_calls_back), {0},
+    TEST(op__null_is_refused),
+    TEST(op__null_endpoint_is_refused),
+    TEST(op__null_on_the_data_path),
+    TEST(op__no_request_is_refused),
+    TEST(op__null_inside_params),
+    TEST(op__null_in_void_calls),
+    TEST(op__every_request_describes_itself),
+    TEST(op__waiting_calls_back),
+    TEST(op__nothing_waits_inside_a_callback),
+    TEST(op__nothing_waits_inside_a_callback_multi),
+    {0},
 };
 
 const struct test_suite op_suite = {

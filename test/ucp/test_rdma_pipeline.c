@@ -59,6 +59,11 @@ static void rdma_pipeline__failure_at_each_arrow(const struct test_param *param)
     rdma_check_failure(&check, param);
 }
 
+static void rdma_pipeline__refused_once(const struct test_param *param)
+{
+    rdma_check_refused(&check, param);
+}
+
 static void rdma_pipeline__many_at_a_time(const struct test_param *param)
 {
     rdma_check_many(&check, param);
@@ -74,6 +79,7 @@ static const struct test_case rdma_pipeline_cases[] = {
     TEST(rdma_pipeline__truncated),
     TEST(rdma_pipeline__close_at_each_arrow),
     TEST(rdma_pipeline__failure_at_each_arrow),
+    TEST(rdma_pipeline__refused_once),
     TEST(rdma_pipeline__many_at_a_time),
     {0},
 };

@@ -57,6 +57,11 @@ static void rdma_put__failure_at_each_arrow(const struct test_param *param)
     rdma_check_failure(&check, param);
 }
 
+static void rdma_put__refused_once(const struct test_param *param)
+{
+    rdma_check_refused(&check, param);
+}
+
 static void rdma_put__many_at_a_time(const struct test_param *param)
 {
     rdma_check_many(&check, param);
@@ -72,6 +77,7 @@ static const struct test_case rdma_put_cases[] = {
     TEST(rdma_put__truncated),
     TEST(rdma_put__close_at_each_arrow),
     TEST(rdma_put__failure_at_each_arrow),
+    TEST(rdma_put__refused_once),
     TEST(rdma_put__many_at_a_time),
     {0},
 };

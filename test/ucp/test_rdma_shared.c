@@ -4,6 +4,7 @@
  * what happens when it is cut. */
 #include "ucp/proto/rdma_shared.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,13 +222,14 @@ static void shared__random_turns(const struct test_param *param)
     pair_close(&pair);
 }
 
-/* More messages at a time than there are words: the others go another way. */
+/* More messages at a time than there are words. */
 static void shared__more_messages_than_words(const struct test_param *param)
 {
-    enum { MANY = 40, LENGTH = 70000 };
+    enum { MANY = UCT_CLAIM_COUNT_MAX + 16, LENGTH = 37000 };
     void       *sends[MANY], *receives[MANY];
     struct pair pair;
 
+    _Static_assert(MANY * LENGTH <= BYTES, "they fit");
     rdma_open(&pair, &shared, param);
     pattern_fill(out, LENGTH, 3);
     memset(in, 0, sizeof(in));
@@ -243,8 +245,133 @@ static void shared__more_messages_than_words(const struct test_param *param)
         ck_assert_int_eq(pair_wait(&pair, sends[i]), UCS_OK);
         pattern_check(in + i * LENGTH, LENGTH, 3);
     }
-    ck_assert_uint_eq(pair.eps[0]->lanes[0].uct_ep->iface->claims.used, 0);
-    pair_close(&pair);
+    pattern_fill(in, BYTES, 1); /* what is looked at in the end */
+    check_and_close(&pair);
+}
+
+/* All words are in use: the receiver reads by itself, so also this sender may
+ * compute. */
+static void shared__no_word_is_left(const struct test_param *param)
+{
+    uint64_t          names[UCT_CLAIM_COUNT_MAX];
+    unsigned          count = 0;
+    struct uct_iface *iface;
+    struct pair       pair;
+    struct parts      parts;
+    void             *send, *receive;
+
+    rdma_open(&pair, &shared, param);
+    iface = pair.eps[0]->lanes[0].uct_ep->iface;
+    while ((count < UCT_CLAIM_COUNT_MAX) &&
+           ucti_claim_get(iface, &names[count])) {
+        ++count;
+    }
+    ck_assert_uint_eq(count, iface->claims.count);
+    begin_in(&pair, &send, &receive);
+    look_alone(&pair, receive);
+    ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+    ck_assert(!is_done(send)); /* it was not told */
+    ck_assert_int_eq(pair_wait(&pair, send), UCS_OK);
+    parts = parts_of(&pair);
+    ck_assert_uint_eq(parts.sent, 0);
+    ck_assert_uint_gt(parts.read, BYTES - 40000);
+    ck_assert_uint_eq(parts.told, parts.read);
+    while (count > 0) {
+        ucti_claim_put(iface, names[--count]);
+    }
+    check_and_close(&pair);
+}
+
+/* ---- sleeping ---- */
+
+static void open_to_sleep(struct pair *pair, const struct test_param *param)
+{
+    (void)setenv("UCX_RNDV_SCHEME", shared.scheme, 1);
+    pair_open(pair, param, UCP_FEATURE_WAKEUP, UCP_ERR_HANDLING_MODE_PEER);
+    if (pair->eps[0]->config->lane.attr.get.zcopy_bytes_max == 0) {
+        pair_close(pair);
+        test_skip("there is no get here");
+    }
+    pair_meet(pair);
+}
+
+static bool is_awake(const struct pair *pair, int side, int timeout_ms)
+{
+    struct pollfd poll_fd = {.events = POLLIN};
+
+    ck_assert_int_eq(ucp_worker_get_efd(pair->workers[side], &poll_fd.fd),
+                     UCS_OK);
+    return poll(&poll_fd, 1, timeout_ms) == 1;
+}
+
+/* While R might read, it does not sleep. When S has claimed the rest, it does,
+ * and the fragments wake it. */
+static void shared__sleeps_when_all_is_claimed(const struct test_param *param)
+{
+    struct pair       pair;
+    struct ucp_share *share;
+    void             *send, *receive;
+    ucs_status_t      status;
+    uint64_t          value;
+
+    open_to_sleep(&pair, param);
+    begin_in(&pair, &send, &receive);
+    while (ucs_list_is_empty(&pair.workers[1]->shares)) {
+        pair_progress(&pair);
+    }
+    share = ucs_list_first(&pair.workers[1]->shares, struct ucp_share, link);
+    ck_assert(ucp_shares_have_work(pair.workers[1]));
+    ck_assert_int_eq(ucp_worker_arm(pair.workers[1]), UCS_ERR_BUSY);
+    value = atomic_load(share->word);
+    /* As if S had them all. */
+    atomic_store(share->word, ((value >> 16) << 16) + share->count -
+                                  ((uint32_t)value >> 16));
+    do {
+        worker_settle(pair.workers[1]);
+        status = ucp_worker_arm(pair.workers[1]);
+    } while (status == UCS_ERR_BUSY);
+    ck_assert_int_eq(status, UCS_OK);
+    ck_assert(!is_done(receive));
+    ck_assert(!is_awake(&pair, 1, 0));
+    atomic_store(share->word, value); /* S claims them now, and sends */
+    while (parts_of(&pair).sent == 0) {
+        (void)ucp_worker_progress(pair.workers[0]);
+    }
+    ck_assert(is_awake(&pair, 1, 20000));
+    ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+    ck_assert_int_eq(pair_wait(&pair, send), UCS_OK);
+    check_and_close(&pair);
+}
+
+/* Both sleep whenever they may, in random turns: one of them always wakes. */
+static void shared__nobody_sleeps_for_ever(const struct test_param *param)
+{
+    struct pair pair;
+    void       *send, *receive;
+
+    open_to_sleep(&pair, param);
+    for (int round = 0; round < 30; ++round) {
+        bool sleeps[2] = {false, false};
+
+        begin_in(&pair, &send, &receive);
+        while (!is_done(receive) || !is_done(send)) {
+            int side = (int)test_random_below(2);
+
+            if (sleeps[side] && !is_awake(&pair, side, 0)) {
+                ck_assert(!sleeps[1 - side] || is_awake(&pair, 1 - side, 0) ||
+                          is_awake(&pair, side, 20000));
+                continue;
+            }
+            look(&pair, side, test_random_below(20000));
+            while (ucp_worker_progress(pair.workers[side]) > 0) {
+            }
+            sleeps[side] = ucp_worker_arm(pair.workers[side]) == UCS_OK;
+        }
+        ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+        ck_assert_int_eq(pair_wait(&pair, send), UCS_OK);
+        pattern_check(in, BYTES, 1);
+    }
+    check_and_close(&pair);
 }
 
 /* S closes while R reads: R's receive fails, nothing is left. */
@@ -358,6 +485,9 @@ static const struct test_case shared_cases[] = {
     TEST(shared__both_move_a_part),
     TEST(shared__random_turns),
     TEST(shared__more_messages_than_words),
+    TEST(shared__no_word_is_left),
+    TEST(shared__sleeps_when_all_is_claimed),
+    TEST(shared__nobody_sleeps_for_ever),
     TEST(shared__closed_in_the_middle),
     TEST(shared__a_word_that_lies),
     TEST(shared__every_size),

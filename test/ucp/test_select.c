@@ -78,6 +78,66 @@ static void select__cheapest_at_every_size(const struct test_param *param)
     ck_assert_ptr_eq(ucp_select_lookup(&table, SIZE_MAX), &large);
 }
 
+/* Packs: 10 ns a piece. Describes: cheaper for each byte, 1 us a piece. */
+static ucs_status_t offer_packed(const struct ucp_query *query,
+                                 struct ucp_offer       *offer_p)
+{
+    (void)query;
+    offer_p->piece_s = 1e-8;
+    return ucp_offer_sizes(offer_p, 0, SIZE_MAX, ucs_linear(1e-6, 3e-10));
+}
+
+static ucs_status_t offer_described(const struct ucp_query *query,
+                                    struct ucp_offer       *offer_p)
+{
+    (void)query;
+    offer_p->piece_s = 1e-6;
+    return ucp_offer_sizes(offer_p, 1, SIZE_MAX, ucs_linear(2e-6, 1e-10));
+}
+
+static const struct ucp_proto packed    = {.name  = "packed",
+                                           .offer = offer_packed};
+static const struct ucp_proto described = {.name  = "described",
+                                           .offer = offer_described};
+
+/* The winner is the cheaper one for that length and those pieces. */
+static void select__pieces_cost(const struct test_param *param)
+{
+    const struct ucp_proto *const protos[] = {&packed, &described, NULL};
+    enum { BYTES = 1 << 20 };
+
+    (void)param;
+    for (unsigned i = 0; i < UCP_PIECES_COUNT + 1; ++i) {
+        /* In one block at last. */
+        size_t piece       = (i < UCP_PIECES_COUNT) ? ucp_pieces_bytes(i) : 0;
+        double count       = (piece > 0) ? (double)BYTES / (double)piece : 0;
+        double packed_s    = 1e-6 + 3e-10 * BYTES + count * 1e-8;
+        double described_s = 2e-6 + 1e-10 * BYTES + count * 1e-6;
+        struct ucp_query query = {.dt_class = UCP_DT_IOV, .piece_bytes = piece};
+        struct ucp_select_table table;
+
+        ck_assert_int_eq(ucp_select(protos, &query, &table), UCS_OK);
+        ck_assert_ptr_eq(ucp_select_lookup(&table, BYTES),
+                         (packed_s < described_s) ? &packed : &described);
+    }
+    ck_assert_uint_eq(ucp_pieces_bytes(UCP_PIECES_COUNT - 1), 64);
+}
+
+/* A piece is never taken for a longer one, but for the shortest. */
+static void select__tables_of_pieces(const struct test_param *param)
+{
+    (void)param;
+    ck_assert_uint_eq(ucp_pieces_index(0), 0);
+    for (size_t bytes = 1; bytes < 200000; bytes += 1 + bytes / 300) {
+        unsigned index = ucp_pieces_index(bytes);
+
+        ck_assert_uint_lt(index, UCP_PIECES_COUNT);
+        ck_assert((ucp_pieces_bytes(index) <= bytes) ||
+                  (index == UCP_PIECES_COUNT - 1));
+        ck_assert((index == 0) || (bytes < ucp_pieces_bytes(index - 1)));
+    }
+}
+
 static void select__reports_a_hole(const struct test_param *param)
 {
     const struct ucp_proto *const protos[] = {&small, &medium, NULL};
@@ -108,10 +168,9 @@ static void select__a_refusal_has_a_reason(const struct test_param *param)
 }
 
 static const struct test_case select_cases[] = {
-    TEST(select__cheapest_at_every_size),
-    TEST(select__reports_a_hole),
-    TEST(select__a_refusal_has_a_reason),
-    {0},
+    TEST(select__cheapest_at_every_size), TEST(select__pieces_cost),
+    TEST(select__tables_of_pieces),       TEST(select__reports_a_hole),
+    TEST(select__a_refusal_has_a_reason), {0},
 };
 
 const struct test_suite select_suite = {.name  = "select",

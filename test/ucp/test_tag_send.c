@@ -158,10 +158,10 @@ static void send__ready_chooses_as_standard(const struct test_param *param)
 
         for (size_t bytes = 1; bytes < SIZE_MAX / 2; bytes *= 2) {
             ck_assert_ptr_eq(
-                ucp_select_lookup(&config->select[UCP_MODE_READY][dt_class],
+                ucp_select_lookup(&config->select[UCP_MODE_READY][dt_class][0],
                                   bytes),
-                ucp_select_lookup(&config->select[UCP_MODE_STANDARD][dt_class],
-                                  bytes));
+                ucp_select_lookup(
+                    &config->select[UCP_MODE_STANDARD][dt_class][0], bytes));
         }
     }
     pair_close(&pair);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "ucp/core/worker.h"
 #include "ucp/pair.h"
 #include "ucp/suites.h"
+#include "ucs/log_capture.h"
 
 enum { TAG = 13, BYTES = 300000 };
 
@@ -56,11 +58,14 @@ static void wakeup__needs_the_feature(const struct test_param *param)
     int         fd;
 
     pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
+    log_capture_start();
     ck_assert_int_eq(ucp_worker_get_efd(pair.workers[0], &fd),
                      UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(ucp_worker_arm(pair.workers[0]), UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(ucp_worker_wait(pair.workers[0]), UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(ucp_worker_signal(pair.workers[0]), UCS_ERR_INVALID_PARAM);
+    ck_assert_uint_eq(log_captured.count, 4);
+    ck_assert_ptr_nonnull(strstr(log_captured.text, "UCP_FEATURE_WAKEUP"));
     pair_close(&pair);
 }
 

@@ -3,9 +3,12 @@
  * endpoints over an interface, and it has a protocol for every size. */
 #include "ucp/core/worker_config.h"
 
+#include <stdlib.h>
+
 #include "lib/test.h"
 #include "ucp/pair.h"
 #include "ucp/suites.h"
+#include "ucs/log_capture.h"
 
 static void worker_config__is_shared(const struct test_param *param)
 {
@@ -37,7 +40,7 @@ static void worker_config__covers_every_size(const struct test_param *param)
     for (int mode = 0; mode < UCP_MODE_COUNT; ++mode) {
         for (int dt_class = 0; dt_class < UCP_DT_CLASS_COUNT; ++dt_class) {
             const struct ucp_select_row *row =
-                config->select[mode][dt_class].rows;
+                config->select[mode][dt_class][0].rows;
 
             for (; row->bytes_max != SIZE_MAX; ++row) {
                 ck_assert_ptr_nonnull(row->proto);
@@ -91,7 +94,7 @@ static void worker_config__fast_path(const struct test_param *param)
     config = pair.eps[0]->config;
     if (config->short_bytes_end > 0) {
         const struct ucp_select_table *table =
-            &config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG];
+            &config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG][0];
 
         ck_assert_int_eq(
             ucp_select_lookup(table, config->short_bytes_end - 1)->direct,
@@ -107,6 +110,37 @@ static void worker_config__fast_path(const struct test_param *param)
     pair_close(&pair);
 }
 
+/* What is forced and cannot be is said, once for a context, with the reason;
+ * messages go all the same. */
+static void
+worker_config__an_impossible_scheme_is_said(const struct test_param *param)
+{
+    static const struct pair_setup setup = {
+        .tls = "sm", .rndv_threshold = "0", .rndv_scheme = "put_zcopy"};
+    static uint8_t out[70000], in[70000];
+    struct pair    pair;
+    void          *receive;
+
+    (void)param;
+    (void)setenv("UCX_SM_CMA", "n", 1);
+    log_capture_start();
+    pair_open_setup(&pair, &setup, 0, UCP_ERR_HANDLING_MODE_PEER);
+    (void)ucsi_log_set_handler(NULL);
+    ck_assert_uint_eq(log_captured.count, 2); /* two contexts */
+    ck_assert_int_eq(log_captured.level, UCS_LOG_LEVEL_WARN);
+    ck_assert_ptr_nonnull(strstr(
+        log_captured.text,
+        "UCX_RNDV_SCHEME: rndv/rdma_put cannot be used over sm: no lane has "
+        "put"));
+    pattern_fill(out, sizeof(out), 1);
+    receive = pair_receive(&pair, 1, in, sizeof(in), 1);
+    ck_assert_int_eq(pair_wait(&pair, pair_send(&pair, 0, out, sizeof(out), 1)),
+                     UCS_OK);
+    ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+    pattern_check(in, sizeof(in), 1);
+    pair_close(&pair);
+}
+
 static const struct test_case worker_config_cases[] = {
     TEST(worker_config__is_shared),
     TEST(worker_config__covers_every_size),
@@ -118,6 +152,14 @@ static const struct test_case worker_threshold_cases[] = {
     TEST(worker_config__any_threshold),
     {0},
 };
+
+static const struct test_case worker_scheme_cases[] = {
+    TEST(worker_config__an_impossible_scheme_is_said),
+    {0},
+};
+
+const struct test_suite worker_scheme_suite = {.name  = "worker_scheme",
+                                               .cases = worker_scheme_cases};
 
 const struct test_suite worker_threshold_suite = {.name = "worker_threshold",
                                                   .cases =

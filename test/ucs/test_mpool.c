@@ -367,7 +367,7 @@ static void put__free_element_is_poisoned(const struct test_param *param)
     struct ucs_mpool_params params = {.element_bytes = 16};
 
     (void)param;
-    if (!UCS_MPOOL_POISONS) {
+    if (!UCS_HAS_ASAN) {
         test_skip("this build has no AddressSanitizer");
     }
     start(&params);

@@ -69,6 +69,7 @@ void conform_must(ucs_status_t status, const char *what);
 extern struct test_suite conform_address_suite;
 extern struct test_suite conform_am_suite;
 extern struct test_suite conform_atomic_suite;
+extern struct test_suite conform_example_suite;
 extern struct test_suite conform_faults_suite;
 extern struct test_suite conform_flush_suite;
 extern struct test_suite conform_keep_suite;

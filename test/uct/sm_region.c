@@ -122,7 +122,9 @@ void region_pair_close(struct region_pair *pair)
 ucs_status_t region_pair_get(struct region_pair *pair, size_t offset,
                              size_t length, struct uct_req *req)
 {
-    const struct uct_iov    iov    = {pair->local + offset, length, NULL};
+    /* Offsets that lie outside are for the other side to refuse. */
+    const struct uct_iov    iov = {pair->local + offset % REGION_BYTES, length,
+                                   NULL};
     const struct uct_remote remote = {pair->region.address + offset, length,
                                       pair->rkey};
     const struct uct_rma    rma    = {&iov, &remote, 1, 1};

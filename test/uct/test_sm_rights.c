@@ -5,6 +5,7 @@
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +118,50 @@ static void init__setting_forbids_it(const struct test_param *param)
     ck_assert_str_eq(end.ep->rights_reason, end.sm->rights_reason);
     sm_stage_until_received(&end, NULL, 1);
     sm_end_close(&end);
+}
+
+static volatile sig_atomic_t ptracer_calls;
+
+static void hear_ptracer(int number)
+{
+    (void)number;
+    ptracer_calls = ptracer_calls + 1;
+}
+
+/* From here on prctl(PR_SET_PTRACER) is a signal. */
+static void watch_ptracer(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                 offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PR_SET_PTRACER, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = UCS_ARRAY_COUNT(code), .filter = code};
+
+    ck_assert(signal(SIGSYS, hear_ptracer) != SIG_ERR);
+    ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/* Others may trace this process only if its user says so. */
+static void init__ptracer_is_a_setting(const struct test_param *param)
+{
+    struct sm_end end;
+
+    (void)param;
+    need_cma();
+    watch_ptracer();
+    sm_end_open(&end, false);
+    sm_end_close(&end);
+    ck_assert_int_eq(ptracer_calls, 0);
+    ck_assert_int_eq(setenv("UCX_SM_CMA_PTRACER", "y", 1), 0);
+    sm_end_open(&end, false);
+    sm_end_close(&end);
+    ck_assert_int_eq(ptracer_calls, 1);
 }
 
 /* ---- probing and telling ---- */
@@ -416,6 +461,7 @@ static void claim__each_piece_is_taken_once(const struct test_param *param)
 static const struct test_case cases[] = {
     TEST(init__names_choose_the_part),
     TEST(init__setting_forbids_it),
+    TEST(init__ptracer_is_a_setting),
     TEST(probe__both_ends_know_both_directions),
     TEST(probe__a_filter_forbids_one_direction),
     TEST(probe__a_filter_forbids_writing_only),

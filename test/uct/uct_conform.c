@@ -32,6 +32,8 @@ static struct test_param params_all[PARAM_COUNT_MAX + 1];
 static struct test_param params_two[PARAM_COUNT_MAX + 1];
 /* All, and once more by names that mean less than the whole transport. */
 static struct test_param params_parts[PARAM_COUNT_MAX + 1];
+/* The example plug-in in one process, if it is there. */
+static struct test_param params_example[2];
 
 enum { ENCRYPTED_COUNT_MAX = 4 };
 static struct conform_param values_encrypted[ENCRYPTED_COUNT_MAX];
@@ -75,6 +77,9 @@ static void add_param(const struct uct_transport *tl, const char *name,
     params_parts[count] = (struct test_param){names[count], &values[count]};
     if (is_whole) {
         params_all[count_all++] = params_parts[count];
+    }
+    if ((strcmp(name, "example") == 0) && (process_count == 1)) {
+        params_example[0] = params_parts[count];
     }
     if (is_whole && (process_count == 2)) {
         params_two[count_two++] = params_parts[count];
@@ -143,7 +148,7 @@ int main(int argc, char **argv)
         &conform_pieces_suite,  &conform_rights_suite, &conform_atomic_suite,
         &conform_flush_suite,   &conform_keep_suite,   &conform_wakeup_suite,
         &conform_teardown_suite};
-    const struct test_suite *list[UCS_ARRAY_COUNT(suites) + 2] = {NULL};
+    const struct test_suite *list[UCS_ARRAY_COUNT(suites) + 3] = {NULL};
     const struct uct_transport *const *next;
     unsigned                           index;
 
@@ -177,8 +182,12 @@ int main(int argc, char **argv)
     conform_zcopy_suite.params    = conform_order_suite.params;
     conform_teardown_suite.params = conform_order_suite.params;
     conform_faults_suite.params   = params_two;
+    conform_example_suite.params  = params_example;
     if (params_two[0].name != NULL) {
-        list[index] = &conform_faults_suite;
+        list[index++] = &conform_faults_suite;
+    }
+    if (params_example[0].name != NULL) {
+        list[index] = &conform_example_suite;
     }
     return test_main(argc, argv, list);
 }

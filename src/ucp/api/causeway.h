@@ -137,7 +137,8 @@ enum causeway_explain_field {
     CAUSEWAY_EXPLAIN_FIELD_FLAGS         = 1 << 3,
     CAUSEWAY_EXPLAIN_FIELD_OPERATION     = 1 << 4,
     CAUSEWAY_EXPLAIN_FIELD_MEMORY        = 1 << 5,
-    CAUSEWAY_EXPLAIN_FIELD_RECV_DATATYPE = 1 << 6
+    CAUSEWAY_EXPLAIN_FIELD_RECV_DATATYPE = 1 << 6,
+    CAUSEWAY_EXPLAIN_FIELD_PIECE_BYTES   = 1 << 7
 };
 
 enum causeway_explain_flag {
@@ -152,7 +153,9 @@ enum causeway_explain_flag {
  *                "get", "atomic" once libucp does them
  * memory         "host", which also is meant without it, or "mapped"
  * recv_datatype  of the receiver, who has the final word; without it, that is
- *                left open */
+ *                left open
+ * piece_bytes    what a piece of an iov or of strided data has on average;
+ *                without it, or 0: 4096 */
 typedef struct causeway_explain_params {
     uint64_t    field_mask;
     const char *mode;
@@ -162,6 +165,7 @@ typedef struct causeway_explain_params {
     const char *operation;
     const char *memory;
     const char *recv_datatype;
+    size_t      piece_bytes;
 } causeway_explain_params_t;
 
 /* Write to stream which lanes an endpoint has, why each other interface was

@@ -121,7 +121,8 @@ static inline ucs_status_t ucp_init(const ucp_params_t *params,
                             context_p);
 }
 
-/* Release a context whose workers and memory handles are gone. */
+/* Release a context. Memory handles that are left go with it; workers that are
+ * left keep it until the last of them is destroyed. */
 void ucp_cleanup(ucp_context_h context_p);
 
 /* Fill the fields of attr that attr->field_mask names. */

@@ -81,7 +81,8 @@ ucs_status_t ucp_worker_create(ucp_context_h              context,
                                ucp_worker_h              *worker_p);
 
 /* Destroy a worker and what is left of its endpoints; operations that are
- * still open end without their callbacks. Needs nothing of any peer. */
+ * still open end without their callbacks. Needs nothing of any peer. Inside a
+ * callback of the worker it does nothing, and says so. */
 void ucp_worker_destroy(ucp_worker_h worker);
 
 /* Fill the fields of attr that attr->field_mask names. */
@@ -98,8 +99,8 @@ ucs_status_t ucp_worker_address_query(ucp_address_t             *address,
                                       ucp_worker_address_attr_t *attr);
 
 /* Move everything on as far as it goes without waiting, and run callbacks.
- * Returns how much happened, 0 if nothing. Must not be called from a
- * callback. */
+ * Returns how much happened, 0 if nothing. Inside a callback nothing happens
+ * and one line says so; calls that wait return UCS_ERR_BUSY there. */
 unsigned ucp_worker_progress(ucp_worker_h worker);
 
 /* Sleeping needs UCP_FEATURE_WAKEUP, else UCS_ERR_INVALID_PARAM. The pattern:

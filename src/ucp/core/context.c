@@ -160,7 +160,8 @@ ucs_status_t ucp_context_create(const struct ucp_config          *config,
         free(context);
         return status;
     }
-    context->options = *options;
+    context->user_count = 1;
+    context->options    = *options;
     ucp_config_warn_transports(&config->context);
     for (; *transport != NULL; ++transport) {
         context_open_transport(context, *transport);
@@ -198,8 +199,11 @@ uint8_t ucp_context_domain_ordinal(const struct ucp_context *context,
     return ordinal;
 }
 
-void ucp_context_destroy(struct ucp_context *context)
+void ucp_context_put(struct ucp_context *context)
 {
+    if (atomic_fetch_sub(&context->user_count, 1) > 1) {
+        return;
+    }
     ucp_mem_destroy_all(context);
     (void)pthread_mutex_destroy(&context->mems_lock);
     ucsi_hash_cleanup(&context->mems);

@@ -35,13 +35,15 @@ struct ucp_left_out {
 
 enum { UCP_LEFT_OUT_COUNT_MAX = 32 }; /* more are not remembered */
 
-/* is_counted  UCX_STATS_DEST: it has the report of counters open
+/* user_count  itself and its workers: who goes last destroys it
+ * is_counted  UCX_STATS_DEST: it has the report of counters open
  * regs  registered memory, of all domains
  * mems  memory handles by name: struct ucp_mem; mems_lock guards it */
 struct ucp_context {
     struct ucp_context_config   config;
     struct ucp_transport_config transports;
     struct ucp_context_options  options;
+    _Atomic unsigned            user_count;
     _Atomic bool         is_scheme_reported; /* UCX_RNDV_SCHEME: why not */
     bool                 is_counted;
     unsigned             resource_count;
@@ -66,7 +68,7 @@ UCS_MUST_USE ucs_status_t ucp_context_create(
 uint8_t ucp_context_domain_ordinal(const struct ucp_context *context,
                                    const struct uct_md      *md);
 
-/* All workers are gone. */
-void ucp_context_destroy(struct ucp_context *context);
+/* One of user_count is gone. */
+void ucp_context_put(struct ucp_context *context);
 
 #endif

@@ -56,7 +56,9 @@ struct ucp_bulk {
  *                  straight from the call; 0: none does
  * packed_bytes_end  another one below this by one am_bcopy, as well; 0: none
  * zcopy_bytes_min  fragments from this size on are sent from the buffer
- * is_explained     UCX_PROTO_INFO has shown it */
+ * is_explained     UCX_PROTO_INFO has shown it
+ * select           the last index is ucp_pieces_index()'s; 0 for data that is
+ *                  not in pieces */
 struct ucp_ep_config {
     struct ucs_list         link;
     struct ucp_lane_model   lane;
@@ -66,7 +68,8 @@ struct ucp_ep_config {
     size_t                  packed_bytes_end;
     size_t                  zcopy_bytes_min;
     bool                    is_explained;
-    struct ucp_select_table select[UCP_MODE_COUNT][UCP_DT_CLASS_COUNT];
+    struct ucp_select_table select[UCP_MODE_COUNT][UCP_DT_CLASS_COUNT]
+                                  [UCP_PIECES_COUNT];
 };
 
 /* How the user wants it (read from ucp_ep_params_t in entry/ep.c).
@@ -110,6 +113,7 @@ struct ucp_ep_lane {
  * config           NULL: there are no lanes
  * failed           UCS_OK, or why every operation fails now
  * matched_count    messages that the peer has matched and does not have yet
+ * fragment_count   fragments that came from it, modulo 2^32: does it send?
  * index            this is the n-th endpoint of its peer
  * requests         send.ep_link of requests that wait for the peer
  * receives         recv.ep_link of receives whose fragments come from here
@@ -124,9 +128,10 @@ struct ucp_ep {
     size_t                      short_bytes_end;
     const struct ucp_ep_config *config;
     uint16_t                    flags; /* enum ucp_ep_flag */
-    ucs_status_t                failed;
     uint8_t                     refused;
+    ucs_status_t                failed;
     uint32_t                    matched_count;
+    uint32_t                    fragment_count;
     uint32_t                    index;
     uint32_t                    trace_row;
     struct ucs_queue            control;

@@ -170,7 +170,7 @@ ucs_status_t ucp_mem_create(struct ucp_context           *context,
     mem = (struct ucp_mem *)calloc(1, sizeof(*mem) + context->resource_count *
                                                          sizeof(mem->regs[0]));
     if (mem == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a memory handle", sizeof(*mem));
     }
     mem->context = context;
     if (options->length == 0) {

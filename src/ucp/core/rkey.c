@@ -106,7 +106,7 @@ ucs_status_t ucp_rkey_open(struct ucp_ep *ep, const uint8_t *bytes,
     rkey = (struct ucp_rkey *)malloc(sizeof(*rkey) + UCP_LANE_COUNT_MAX *
                                                          sizeof(rkey->keys[0]));
     if (rkey == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a remote key", sizeof(*rkey));
     }
     rkey->context   = context;
     rkey->name      = view.name;

@@ -82,7 +82,7 @@ static void trace_message_read(struct ucp_trace_op *op, size_t length)
 static const char *trace_proto(const struct ucp_trace_op *op)
 {
     const struct ucp_select_table *table =
-        &op->ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG];
+        &op->ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG][0];
 
     if (op->trace->proto != NULL) {
         return op->trace->proto;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "ucp/core/worker.h"
+#include "ucp/proto/rdma_shared.h"
 #include "ucs/fd.h"
 #include "ucs/log.h"
 
@@ -124,12 +125,8 @@ ucs_status_t ucp_wakeup_arm(struct ucp_worker *worker)
 {
     ucs_status_t status;
 
-    if (worker->wakeup.epoll_fd < 0) {
-        return UCS_ERR_INVALID_PARAM;
-    }
     if (ucsi_eventfd_drain(worker->wakeup.signal_fd) ||
-        !ucs_list_is_empty(&worker->ended) ||
-        !ucs_list_is_empty(&worker->shares)) {
+        !ucs_list_is_empty(&worker->ended) || ucp_shares_have_work(worker)) {
         return UCS_ERR_BUSY; /* endpoints to end, messages to read */
     }
     status = wakeup_set_alarm(worker);
@@ -175,8 +172,5 @@ ucs_status_t ucp_wakeup_wait(struct ucp_worker *worker)
 
 ucs_status_t ucp_wakeup_signal(struct ucp_worker *worker)
 {
-    if (worker->wakeup.epoll_fd < 0) {
-        return UCS_ERR_INVALID_PARAM;
-    }
     return ucsi_eventfd_signal(worker->wakeup.signal_fd);
 }

@@ -274,6 +274,7 @@ ucs_status_t ucp_worker_open(struct ucp_context              *context,
     }
     ucsi_counters_add(&worker->counters, &worker_count_table,
                       worker->options.name, worker->counts);
+    (void)atomic_fetch_add(&context->user_count, 1);
     *worker_p = worker;
     return UCS_OK;
 
@@ -290,7 +291,8 @@ free_worker:
 
 void ucp_worker_close(struct ucp_worker *worker)
 {
-    struct ucp_ep *ep;
+    struct ucp_context *context = worker->context;
+    struct ucp_ep      *ep;
 
     worker->is_closing = true;
     ucsi_counters_remove(&worker->counters);
@@ -310,6 +312,7 @@ void ucp_worker_close(struct ucp_worker *worker)
     ucp_worker_configs_cleanup(worker);
     pthread_mutex_destroy(&worker->lock);
     free(worker);
+    ucp_context_put(context);
 }
 
 /* One that is quiet is left alone for a sixteenth of its silence: so much
@@ -378,11 +381,22 @@ static UCS_OUTLINE unsigned worker_poll_slow(struct ucp_worker *worker)
     return count;
 }
 
+/* A callback waits for something else: it never comes. */
+static UCS_NOINLINE unsigned worker_refuse_poll(const struct ucp_worker *worker)
+{
+    ucs_error_limited("worker '%s': progress is called inside a callback; "
+                      "nothing is done",
+                      worker->options.name);
+    return 0;
+}
+
 unsigned ucp_worker_poll(struct ucp_worker *worker)
 {
     unsigned count = 0;
 
-    ucs_assert(!worker->is_inside);
+    if (ucs_unlikely(worker->is_inside)) {
+        return worker_refuse_poll(worker);
+    }
     worker->is_inside = true;
     for (unsigned i = 0; i < worker->fast_count; ++i) {
         if (!worker->fast[i]->is_idle) {
@@ -392,7 +406,6 @@ unsigned ucp_worker_poll(struct ucp_worker *worker)
     if ((worker->slow_count > 0) && (--worker->slow_countdown == 0)) {
         count += worker_poll_slow(worker);
     }
-    worker->is_inside = false;
     if (ucs_unlikely(!ucs_list_is_empty(&worker->closes))) {
         count += ucp_closes_look(worker, ucsi_clock_ns());
     }
@@ -402,6 +415,7 @@ unsigned ucp_worker_poll(struct ucp_worker *worker)
     if (ucs_unlikely(!ucs_list_is_empty(&worker->ended))) {
         ucp_eps_reap(worker);
     }
+    worker->is_inside = false;
     return count;
 }
 

@@ -77,7 +77,8 @@ enum ucp_count {
     UCP_COUNT_COUNT
 };
 
-/* fast, slow    interfaces by how progress polls them
+/* is_inside     progress runs, so what calls now is a callback
+ * fast, slow    interfaces by how progress polls them
  * slow_countdown  calls until the slow ones are looked at, of slow_calls; the
  *                 last time was slow_look_cycles
  * requests      pool: struct ucp_request and the user's bytes
@@ -166,7 +167,7 @@ static inline void ucp_worker_count(struct ucp_worker *worker,
     ucs_counter_add(&worker->counts[what], add);
 }
 
-/* Sleeping: wakeup.c. */
+/* Sleeping: wakeup.c; the worker has UCP_FEATURE_WAKEUP. */
 UCS_MUST_USE ucs_status_t ucp_wakeup_open(struct ucp_worker *worker);
 void                      ucp_wakeup_close(struct ucp_worker *worker);
 UCS_MUST_USE ucs_status_t ucp_wakeup_arm(struct ucp_worker *worker);

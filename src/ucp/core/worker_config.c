@@ -38,25 +38,46 @@ struct ucp_query ucp_worker_config_query(const struct ucp_worker    *worker,
     };
 }
 
+/* The tables of a mode and a class of data: one, or one for each length of a
+ * piece. */
+static ucs_status_t config_select_class(struct ucp_worker      *worker,
+                                        struct ucp_ep_config   *config,
+                                        const struct ucp_query *base)
+{
+    bool     has_pieces = ucp_dt_class_has_pieces(base->dt_class);
+    unsigned count      = has_pieces ? UCP_PIECES_COUNT : 1;
+
+    for (unsigned i = 0; i < count; ++i) {
+        struct ucp_query query = *base;
+        ucs_status_t     status;
+
+        query.piece_bytes = has_pieces ? ucp_pieces_bytes(i) : 0;
+        config_check_scheme(worker, &query);
+        status = ucp_select(ucp_protos, &query,
+                            &config->select[query.mode][query.dt_class][i]);
+        if (status != UCS_OK) {
+            ucs_error("transport %s: no protocol for some sizes (mode %d, "
+                      "datatype class %d); look at UCX_RNDV_THRESH",
+                      config->lane.transport->name, (int)query.mode,
+                      (int)query.dt_class);
+            return status;
+        }
+    }
+    return UCS_OK;
+}
+
 static ucs_status_t config_select(struct ucp_worker    *worker,
                                   struct ucp_ep_config *config)
 {
-    struct ucp_query query  = ucp_worker_config_query(worker, config);
-    const int        scheme = query.scheme;
+    struct ucp_query query = ucp_worker_config_query(worker, config);
     ucs_status_t     status;
 
     for (int mode = 0; mode < UCP_MODE_COUNT; ++mode) {
         for (int dt_class = 0; dt_class < UCP_DT_CLASS_COUNT; ++dt_class) {
             query.mode     = (enum ucp_mode)mode;
             query.dt_class = (enum ucp_dt_class)dt_class;
-            query.scheme   = scheme;
-            config_check_scheme(worker, &query);
-            status =
-                ucp_select(ucp_protos, &query, &config->select[mode][dt_class]);
+            status         = config_select_class(worker, config, &query);
             if (status != UCS_OK) {
-                ucs_error("transport %s: no protocol for some sizes (mode %d, "
-                          "datatype class %d); look at UCX_RNDV_THRESH",
-                          config->lane.transport->name, mode, dt_class);
                 return status;
             }
         }
@@ -70,7 +91,7 @@ static ucs_status_t config_select(struct ucp_worker    *worker,
 static void config_set_direct(struct ucp_ep_config *config)
 {
     const struct ucp_select_row *row =
-        &config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG].rows[0];
+        &config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG][0].rows[0];
 
     if (row->proto->direct == UCP_DIRECT_SHORT) {
         config->short_bytes_end = row->bytes_max + 1;

@@ -7,7 +7,7 @@
 #include "ucp/core/worker.h"
 
 /* What the protocols are asked for endpoints of a configuration; the caller
- * sets mode and dt_class. */
+ * sets mode, dt_class and piece_bytes. */
 struct ucp_query ucp_worker_config_query(const struct ucp_worker    *worker,
                                          const struct ucp_ep_config *config);
 

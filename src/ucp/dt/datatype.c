@@ -32,6 +32,11 @@ static ucs_status_t dt_init_iov(struct ucp_dt_iter *iter,
         return UCS_ERR_INVALID_PARAM;
     }
     for (size_t i = 0; i < count; ++i) {
+        if ((entries[i].buffer == NULL) && (entries[i].length > 0)) {
+            ucs_error("iov entry %zu: buffer is NULL with a length of %zu", i,
+                      entries[i].length);
+            return UCS_ERR_INVALID_PARAM;
+        }
         if (__builtin_add_overflow(length, entries[i].length, &length)) {
             ucs_error("iov entry %zu: the sum of lengths does not fit", i);
             return UCS_ERR_INVALID_PARAM;
@@ -47,12 +52,27 @@ static ucs_status_t dt_init_iov(struct ucp_dt_iter *iter,
     return UCS_OK;
 }
 
+/* Does it have the functions that its side needs? */
+static bool dt_generic_is_whole(const struct ucp_dt_generic *dt, bool is_send)
+{
+    return (dt != NULL) && (dt->ops.packed_size != NULL) &&
+           (dt->ops.finish != NULL) &&
+           (is_send
+                ? (dt->ops.start_pack != NULL) && (dt->ops.pack != NULL)
+                : (dt->ops.start_unpack != NULL) && (dt->ops.unpack != NULL));
+}
+
 static ucs_status_t dt_init_generic(struct ucp_dt_iter *iter, void *buffer,
                                     size_t count, ucp_datatype_t datatype,
                                     bool is_send)
 {
     const struct ucp_dt_generic *dt = ucp_dt_object(datatype);
 
+    if (!dt_generic_is_whole(dt, is_send)) {
+        ucs_error("generic datatype %p has no functions to %s",
+                  (const void *)dt, is_send ? "pack" : "unpack");
+        return UCS_ERR_INVALID_PARAM;
+    }
     iter->dt_class      = UCP_DT_GENERIC;
     iter->offset        = 0;
     iter->generic.dt    = dt;
@@ -70,6 +90,10 @@ static ucs_status_t dt_init_strided(struct ucp_dt_iter *iter, void *buffer,
     const struct ucp_dt_strided *dt = ucp_dt_object(datatype);
     size_t                       span_bytes;
 
+    if (dt == NULL) {
+        ucs_error("the strided datatype is NULL");
+        return UCS_ERR_INVALID_PARAM;
+    }
     /* An element spans no less than it packs: that fits, too. */
     if (__builtin_mul_overflow(count, dt->extent_bytes, &span_bytes)) {
         ucs_error("count %zu of strided elements, %zu bytes apart, does not "

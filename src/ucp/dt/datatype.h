@@ -130,7 +130,8 @@ static inline void ucp_dt_iter_init_contig(struct ucp_dt_iter *iter,
 
 /* Begin to send or to receive. A generic datatype's start function is called.
  * @return UCS_OK, UCS_ERR_INVALID_PARAM (unknown class, a length that does
- *         not fit, an iov without entries), with one line. */
+ *         not fit, an iov without entries or with one that has a length and
+ *         no buffer, a function that is NULL), with one line. */
 UCS_MUST_USE ucs_status_t ucp_dt_iter_init_send(struct ucp_dt_iter *iter,
                                                 const void         *buffer,
                                                 size_t              count,
@@ -183,6 +184,18 @@ static inline size_t ucp_dt_iter_piece_count(const struct ucp_dt_iter *iter)
         break;
     }
     return SIZE_MAX;
+}
+
+/* What such a piece has on average, at least 1. 0: it is all one block, or
+ * cannot be shown. */
+static inline size_t ucp_dt_iter_piece_bytes(const struct ucp_dt_iter *iter)
+{
+    size_t count = ucp_dt_iter_piece_count(iter);
+
+    if ((count <= 1) || (count == SIZE_MAX)) {
+        return 0;
+    }
+    return (iter->length > count) ? iter->length / count : 1;
 }
 
 /* Is it worth while to send pieces, count_max in a message, from where they

@@ -24,15 +24,17 @@ ucs_status_ptr_t
 causeway_worker_detach_buffer_nbx(ucp_worker_h               worker,
                                   const ucp_request_param_t *param)
 {
-    ucs_status_ptr_t    result = UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
+    ucs_status_ptr_t    result;
+    ucs_status_t        status;
     struct ucp_request *req;
 
     if (ucp_op_is_null(__func__, worker, param)) {
         return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
     }
     ucp_worker_enter(worker);
-    req = ucp_op_request(worker, param, 0);
-    if (req != NULL) {
+    status = ucp_op_request(worker, param, 0, &req);
+    result = UCS_STATUS_PTR(status);
+    if (status == UCS_OK) {
         result =
             ucp_op_finish_send(req, ucp_buffered_detach(worker, req), param);
     }

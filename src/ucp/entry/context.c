@@ -2,6 +2,7 @@
 /* ucp/entry/context.c - version, settings and contexts. */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,6 +20,10 @@ enum {
 void ucp_get_version(unsigned *major_version, unsigned *minor_version,
                      unsigned *release_number)
 {
+    if (ucp_op_is_null(__func__, major_version, minor_version) ||
+        ucp_op_is_null(__func__, release_number, release_number)) {
+        return;
+    }
     *major_version  = UCP_API_MAJOR;
     *minor_version  = UCP_API_MINOR;
     *release_number = 0;
@@ -259,10 +264,18 @@ ucs_status_t ucp_init_version(unsigned            api_major_version,
 
 void ucp_cleanup(ucp_context_h context)
 {
+    unsigned worker_count;
+
     if (ucp_op_is_null(__func__, context, context)) {
         return;
     }
-    ucp_context_destroy(context);
+    worker_count = atomic_load(&context->user_count) - 1;
+    if (worker_count > 0) {
+        ucs_error("ucp_cleanup: %u workers are open; the context goes with the "
+                  "last of them",
+                  worker_count);
+    }
+    ucp_context_put(context);
 }
 
 ucs_status_t ucp_context_query(ucp_context_h context, ucp_context_attr_t *attr)

@@ -25,7 +25,7 @@ ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
     }
     dt = datatype_alloc(sizeof(*dt));
     if (dt == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a generic datatype", sizeof(*dt));
     }
     dt->ops     = *ops;
     dt->context = context;
@@ -48,7 +48,7 @@ ucs_status_t causeway_dt_create_strided(size_t                     block_bytes,
     }
     dt = datatype_alloc(sizeof(*dt));
     if (dt == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a strided datatype", sizeof(*dt));
     }
     status =
         ucp_dt_strided_init(dt, block_bytes, levels, level_count, extent_bytes);
@@ -72,14 +72,21 @@ void ucp_dt_destroy(ucp_datatype_t datatype)
 
 ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr)
 {
-    bool   has_count = (attr->field_mask & UCP_DATATYPE_ATTR_FIELD_COUNT) != 0;
-    size_t count     = has_count ? attr->count : 1;
-    const void *buffer = (attr->field_mask & UCP_DATATYPE_ATTR_FIELD_BUFFER)
-                             ? attr->buffer
-                             : NULL;
+    size_t             count  = 1;
+    const void        *buffer = NULL;
     struct ucp_dt_iter iter;
     ucs_status_t       status;
 
+    if (attr == NULL) {
+        ucs_error("ucp_dt_query: attr is NULL");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if (attr->field_mask & UCP_DATATYPE_ATTR_FIELD_COUNT) {
+        count = attr->count;
+    }
+    if (attr->field_mask & UCP_DATATYPE_ATTR_FIELD_BUFFER) {
+        buffer = attr->buffer;
+    }
     if (!(attr->field_mask & UCP_DATATYPE_ATTR_FIELD_PACKED_SIZE)) {
         return UCS_OK;
     }

@@ -86,10 +86,11 @@ typedef ucs_status_t (*ep_start_fn)(struct ucp_ep *ep, struct ucp_request *req);
 static ucs_status_ptr_t ep_start(struct ucp_ep *ep, ep_start_fn start,
                                  const ucp_request_param_t *param)
 {
-    struct ucp_request *req = ucp_op_request(ep->worker, param, 0);
+    struct ucp_request *req;
+    ucs_status_t        status = ucp_op_request(ep->worker, param, 0, &req);
 
-    if (req == NULL) {
-        return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
+    if (status != UCS_OK) {
+        return UCS_STATUS_PTR(status);
     }
     return ucp_op_finish_send(req, start(ep, req), param);
 }
@@ -257,7 +258,7 @@ void ucp_ep_print_info(ucp_ep_h ep, FILE *stream)
     fprintf(stream, "#        state       : %s\n",
             (ep->failed == UCS_OK) ? "ready" : ucs_status_string(ep->failed));
     for (const struct ucp_select_row *row =
-             ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG].rows;
+             ep->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG][0].rows;
          ; ++row) {
         fprintf(stream, "#        up to %-20zu %s\n", row->bytes_max,
                 row->proto->name);

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "ucp/api/causeway.h"
+#include "ucp/entry/op.h"
 #include "ucp/wireup/peer.h"
 #include "ucs/log.h"
 #include "ucs/strbuf.h"
@@ -116,6 +117,10 @@ static ucs_status_t explain_read(const causeway_explain_params_t *params,
         explain->has_bytes = true;
         explain->bytes     = params->bytes;
     }
+    if ((params->field_mask & CAUSEWAY_EXPLAIN_FIELD_PIECE_BYTES) &&
+        (params->piece_bytes > 0)) {
+        explain->piece_bytes = params->piece_bytes;
+    }
     explain->json = (params->field_mask & CAUSEWAY_EXPLAIN_FIELD_FLAGS) &&
                     (params->flags & CAUSEWAY_EXPLAIN_FLAG_JSON);
     return explain_read_operation(params, explain);
@@ -126,8 +131,12 @@ ucs_status_t causeway_ep_explain(ucp_ep_h                         ep,
                                  FILE                            *stream)
 {
     struct ucp_explain explain;
-    ucs_status_t       status = explain_read(params, stream, &explain);
+    ucs_status_t       status;
 
+    if (ucp_op_is_null(__func__, ep, stream)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    status = explain_read(params, stream, &explain);
     if (status != UCS_OK) {
         return status;
     }
@@ -146,8 +155,13 @@ ucs_status_t causeway_address_explain(ucp_worker_h                     worker,
     struct ucp_address_view view;
     struct ucp_explain      explain;
     char                    reason[UCT_REASON_BYTES_MAX];
-    ucs_status_t            status = explain_read(params, stream, &explain);
+    ucs_status_t            status;
 
+    if (ucp_op_is_null(__func__, worker, stream) ||
+        ucp_op_is_null(__func__, address, address)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    status = explain_read(params, stream, &explain);
     if (status != UCS_OK) {
         return status;
     }

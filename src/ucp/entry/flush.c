@@ -7,14 +7,16 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h               worker,
                                       const ucp_request_param_t *param)
 {
     struct ucp_request *req;
-    ucs_status_ptr_t    result = UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
+    ucs_status_ptr_t    result;
+    ucs_status_t        status;
 
     if (ucp_op_is_null(__func__, worker, param)) {
         return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
     }
     ucp_worker_enter(worker);
-    req = ucp_op_request(worker, param, 0);
-    if (req != NULL) {
+    status = ucp_op_request(worker, param, 0, &req);
+    result = UCS_STATUS_PTR(status);
+    if (status == UCS_OK) {
         ucp_dt_iter_init_contig(&req->dt, NULL, 0);
         result = ucp_op_finish_send(req, ucp_flush_worker(worker, req), param);
     }
@@ -60,6 +62,6 @@ ucs_status_t ucp_worker_flush(ucp_worker_h worker)
  * Messages of an endpoint are ordered anyway. */
 ucs_status_t ucp_worker_fence(ucp_worker_h worker)
 {
-    (void)worker;
-    return UCS_OK;
+    return ucp_op_is_null(__func__, worker, worker) ? UCS_ERR_INVALID_PARAM
+                                                    : UCS_OK;
 }

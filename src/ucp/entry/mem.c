@@ -195,6 +195,10 @@ void ucp_mem_print_info(const char *mem_size, ucp_context_h context,
                                       .access       = UCT_ACCESS_ALL};
     struct ucp_mem        *mem;
 
+    if ((mem_size == NULL) || (context == NULL) || (stream == NULL)) {
+        ucs_error("ucp_mem_print_info: an argument is NULL");
+        return;
+    }
     if (ucsi_units_parse_size(mem_size, &options.length) != UCS_OK) {
         fprintf(stream, "# '%s' is not a size\n", mem_size);
         return;

@@ -4,13 +4,19 @@
 
 #include "ucs/log.h"
 
-bool ucp_op_is_null(const char *call, const void *one, const void *other)
+UCS_NOINLINE void ucp_op_say_null(const char *call)
 {
-    if ((one != NULL) && (other != NULL)) {
-        return false;
-    }
     ucs_error("%s: an argument is NULL that must not be", call);
-    return true;
+}
+
+UCS_NOINLINE void ucp_op_say_no_request(const char *call, const void *request)
+{
+    if (request == NULL) {
+        ucs_error("%s: the request is NULL: what it was for is done", call);
+    } else {
+        ucs_error("%s: this is no request, but the error \"%s\"", call,
+                  ucs_status_string(UCS_PTR_RAW_STATUS(request)));
+    }
 }
 
 const ucp_request_param_t ucp_op_no_param = {0};
@@ -40,12 +46,30 @@ ucs_status_ptr_t ucp_op_finish_send(struct ucp_request        *req,
     return UCS_STATUS_PTR(status);
 }
 
+/* Is this thread inside a callback of the worker? Others wait at the lock. */
+static bool op_is_inside(struct ucp_worker *worker)
+{
+    bool is_inside;
+
+    ucp_worker_enter(worker);
+    is_inside = worker->is_inside;
+    ucp_worker_leave(worker);
+    return is_inside;
+}
+
 ucs_status_t ucp_op_wait(struct ucp_worker *worker, ucs_status_ptr_t request)
 {
     ucs_status_t status;
 
     if (!UCS_PTR_IS_PTR(request)) {
         return UCS_PTR_RAW_STATUS(request);
+    }
+    if (op_is_inside(worker)) {
+        ucs_error("a call that waits was made inside a callback of worker "
+                  "'%s'; what it began goes on",
+                  worker->options.name);
+        ucp_request_free(request);
+        return UCS_ERR_BUSY;
     }
     while ((status = ucp_request_status(ucp_request_of(request))) ==
            UCS_INPROGRESS) {

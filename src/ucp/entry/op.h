@@ -11,9 +11,30 @@
 
 #include "ucp/core/worker.h"
 
-/* Is one of two arguments NULL that must not be? Then that is logged. Calls of
- * the data path do not ask. */
-bool ucp_op_is_null(const char *call, const void *one, const void *other);
+/* One line says that an argument is NULL, or a request none. */
+void ucp_op_say_null(const char *call);
+void ucp_op_say_no_request(const char *call, const void *request);
+
+/* Is one of two arguments NULL that must not be? Then that is logged. */
+static inline bool ucp_op_is_null(const char *call, const void *one,
+                                  const void *other)
+{
+    if (ucs_likely((one != NULL) && (other != NULL))) {
+        return false;
+    }
+    ucp_op_say_null(call);
+    return true;
+}
+
+/* Is it a request? What a call returned may be NULL, or an error. */
+static inline bool ucp_op_is_request(const char *call, const void *request)
+{
+    if (ucs_likely(UCS_PTR_IS_PTR(request))) {
+        return true;
+    }
+    ucp_op_say_no_request(call, request);
+    return false;
+}
 
 /* A parameter block without any field. */
 extern const ucp_request_param_t ucp_op_no_param;
@@ -26,20 +47,26 @@ static inline ucp_datatype_t ucp_op_datatype(const ucp_request_param_t *param)
 }
 
 /* A request with its flags set: the caller's memory, or one of the pool.
- * @return NULL when memory is short. */
-static inline struct ucp_request *
+ * @return UCS_OK, UCS_ERR_NO_MEMORY; UCS_ERR_INVALID_PARAM: the caller's memory
+ *         is none, one line says so. */
+UCS_MUST_USE static inline ucs_status_t
 ucp_op_request(struct ucp_worker *worker, const ucp_request_param_t *param,
-               uint32_t flags)
+               uint32_t flags, struct ucp_request **req_p)
 {
     struct ucp_request *req;
 
     if (!(param->op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST)) {
-        return ucp_request_get(worker, flags);
+        *req_p = ucp_request_get(worker, flags);
+        return (*req_p == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
+    }
+    if (!ucp_op_is_request("UCP_OP_ATTR_FIELD_REQUEST", param->request)) {
+        return UCS_ERR_INVALID_PARAM;
     }
     req = ucp_request_of(param->request);
     ucp_request_begin(req, flags | UCP_REQUEST_EXTERNAL);
     req->worker = worker;
-    return req;
+    *req_p      = req;
+    return UCS_OK;
 }
 
 /* What the user's callback gets. */
@@ -50,11 +77,13 @@ static inline void *ucp_op_user_data(const ucp_request_param_t *param)
                : NULL;
 }
 
-/* From now on completing the request calls back. */
+/* From now on completing the request calls back; a callback that is NULL is
+ * none. */
 static inline void ucp_op_set_callback_send(struct ucp_request        *req,
                                             const ucp_request_param_t *param)
 {
-    if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
+    if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) &&
+        ucs_likely(param->cb.send != NULL)) {
         req->cb.send   = param->cb.send;
         req->user_data = ucp_op_user_data(param);
         req->flags |= UCP_REQUEST_CALLBACK;
@@ -64,7 +93,8 @@ static inline void ucp_op_set_callback_send(struct ucp_request        *req,
 static inline void ucp_op_set_callback_recv(struct ucp_request        *req,
                                             const ucp_request_param_t *param)
 {
-    if (param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) {
+    if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) &&
+        ucs_likely(param->cb.recv != NULL)) {
         req->cb.tag_recv = param->cb.recv;
         req->user_data   = ucp_op_user_data(param);
         req->flags |= UCP_REQUEST_CALLBACK;
@@ -78,7 +108,9 @@ ucs_status_ptr_t ucp_op_finish_send(struct ucp_request        *req,
                                     const ucp_request_param_t *param);
 
 /* Run progress until a request is complete, and give it back.
- * @param request  What a call returned. */
+ * @param request  What a call returned.
+ * @return how it ended; UCS_ERR_BUSY: not here, inside a callback; one line
+ *         says so, the request goes on and tells nobody. */
 ucs_status_t ucp_op_wait(struct ucp_worker *worker, ucs_status_ptr_t request);
 
 #endif

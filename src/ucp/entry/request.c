@@ -3,9 +3,13 @@
 #include <stdio.h>
 
 #include "ucp/entry/op.h"
+#include "ucs/log.h"
 
 ucs_status_t ucp_request_check_status(void *request)
 {
+    if (!ucp_op_is_request(__func__, request)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
     return ucp_request_status(ucp_request_of(request));
 }
 
@@ -16,9 +20,14 @@ int ucp_request_is_completed(void *request)
 
 ucs_status_t ucp_request_test(void *request, ucp_tag_recv_info_t *info)
 {
-    const struct ucp_request *req    = ucp_request_of(request);
-    ucs_status_t              status = ucp_request_status(req);
+    const struct ucp_request *req;
+    ucs_status_t              status;
 
+    if (!ucp_op_is_request(__func__, request)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    req    = ucp_request_of(request);
+    status = ucp_request_status(req);
     if ((status != UCS_INPROGRESS) && (info != NULL) &&
         (req->flags & UCP_REQUEST_TAG_RECV)) {
         *info = req->recv.info;
@@ -48,12 +57,16 @@ ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr)
 {
     const struct ucp_request *req;
 
-    if (ucp_op_is_null(__func__, request, attr)) {
+    if (!ucp_op_is_request(__func__, request) ||
+        ucp_op_is_null(__func__, attr, attr)) {
         return UCS_ERR_INVALID_PARAM;
     }
     req = ucp_request_of(request);
     if (attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING) {
-        if (!(attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE)) {
+        if (!(attr->field_mask & UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE) ||
+            ((attr->debug_string == NULL) && (attr->debug_string_size > 0))) {
+            ucs_error("ucp_request_query: INFO_STRING needs a buffer and "
+                      "INFO_STRING_SIZE");
             return UCS_ERR_INVALID_PARAM;
         }
         request_describe(req, attr->debug_string, attr->debug_string_size);
@@ -93,16 +106,24 @@ UCS_INLINE void request_release(void *request, bool silence)
 
 void ucp_request_free(void *request)
 {
-    request_release(request, true);
+    if (ucp_op_is_request(__func__, request)) {
+        request_release(request, true);
+    }
 }
 
 void ucp_request_release(void *request)
 {
-    request_release(request, false);
+    if (ucp_op_is_request(__func__, request)) {
+        request_release(request, false);
+    }
 }
 
 void ucp_request_cancel(ucp_worker_h worker, void *request)
 {
+    if (!ucp_op_is_request(__func__, request) ||
+        ucp_op_is_null(__func__, worker, worker)) {
+        return;
+    }
     ucp_worker_enter(worker);
     ucp_request_cancel_unmatched(ucp_request_of(request));
     ucp_worker_leave(worker);

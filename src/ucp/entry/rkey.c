@@ -16,7 +16,7 @@ static ucs_status_t pack(const struct ucp_mem *mem, void **buffer_p,
     void   *buffer = malloc(length);
 
     if (buffer == NULL) {
-        return UCS_ERR_NO_MEMORY;
+        return ucsi_no_memory("a packed key", length);
     }
     memcpy(buffer, bytes, length);
     *buffer_p = buffer;
@@ -80,6 +80,10 @@ ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h ep, const void *rkey_buffer,
 
 void ucp_rkey_destroy(ucp_rkey_h rkey)
 {
+    if (rkey == NULL) {
+        ucs_error("ucp_rkey_destroy: the key is NULL");
+        return;
+    }
     ucp_rkey_close(rkey);
 }
 

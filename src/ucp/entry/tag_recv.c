@@ -10,7 +10,8 @@ static ucs_status_ptr_t recv_done(struct ucp_request        *req,
 {
     ucs_status_t status = ucp_request_status(req);
 
-    if (param->op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) {
+    if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) &&
+        (param->recv_info.tag_info != NULL)) {
         *param->recv_info.tag_info = req->recv.info;
     }
     ucp_request_put(req);
@@ -49,9 +50,9 @@ static ucs_status_t recv_prepare(struct ucp_worker *worker, void *buffer,
         ucs_error("tag receive: buffer is NULL with a count of %zu", count);
         return UCS_ERR_INVALID_PARAM;
     }
-    req = ucp_op_request(worker, param, UCP_REQUEST_TAG_RECV);
-    if (ucs_unlikely(req == NULL)) {
-        return UCS_ERR_NO_MEMORY;
+    status = ucp_op_request(worker, param, UCP_REQUEST_TAG_RECV, &req);
+    if (ucs_unlikely(status != UCS_OK)) {
+        return status;
     }
     if (ucs_likely(datatype == ucp_dt_make_contig(1))) {
         ucp_dt_iter_init_contig(&req->dt, buffer, count);
@@ -134,6 +135,9 @@ UCS_INLINE ucs_status_ptr_t recv_post(struct ucp_worker *worker, void *buffer,
         return recv_any(worker, buffer, count, tag, mask, param);
     }
     if (attr & UCP_OP_ATTR_FIELD_REQUEST) {
+        if (ucs_unlikely(!UCS_PTR_IS_PTR(param->request))) {
+            return recv_any(worker, buffer, count, tag, mask, param);
+        }
         req = ucp_request_of(param->request);
         flags |= UCP_REQUEST_EXTERNAL;
     } else if (ucs_likely(!ucs_mpool_is_slow(&worker->requests))) {
@@ -141,7 +145,8 @@ UCS_INLINE ucs_status_ptr_t recv_post(struct ucp_worker *worker, void *buffer,
     } else {
         return recv_any(worker, buffer, count, tag, mask, param);
     }
-    if (attr & UCP_OP_ATTR_FIELD_CALLBACK) {
+    if ((attr & UCP_OP_ATTR_FIELD_CALLBACK) &&
+        ucs_likely(param->cb.recv != NULL)) {
         req->cb.tag_recv = param->cb.recv;
         req->user_data   = ucp_op_user_data(param);
         flags |= UCP_REQUEST_CALLBACK;
@@ -170,6 +175,9 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
                                   ucp_tag_t                  tag_mask,
                                   const ucp_request_param_t *param)
 {
+    if (ucp_op_is_null(__func__, worker, param)) {
+        return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
+    }
     if (ucs_unlikely(worker->is_multi)) {
         return recv_with_lock(worker, buffer, count, tag, tag_mask, param);
     }
@@ -183,6 +191,9 @@ ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,
     struct ucp_unexpected     *unexpected = NULL;
     struct ucp_tag_unexpected *stored;
 
+    if (ucp_op_is_null(__func__, worker, info)) {
+        return NULL;
+    }
     ucp_worker_enter(worker);
     stored = ucp_tag_match_find(&worker->tag.match, tag, tag_mask);
     if (stored != NULL) {
@@ -207,6 +218,9 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
     struct ucp_request    *req;
     ucs_status_t           status;
 
+    if (ucp_op_is_null(__func__, worker, param)) {
+        return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
+    }
     if ((unexpected == NULL) || !unexpected->is_probed) {
         ucs_error("message receive: %p was not taken out by "
                   "ucp_tag_probe_nb(remove)",

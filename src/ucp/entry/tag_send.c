@@ -33,6 +33,14 @@ static enum ucp_dt_class send_class(const struct ucp_ep      *ep,
     return req->dt.dt_class;
 }
 
+/* The table for pieces of that length. */
+static unsigned send_pieces(const struct ucp_request *req)
+{
+    return (req->dt.dt_class == UCP_DT_CONTIG)
+               ? 0
+               : ucp_pieces_index(ucp_dt_iter_piece_bytes(&req->dt));
+}
+
 static ucs_status_t send_check(const struct ucp_ep *ep, const void *buffer,
                                size_t count, ucp_datatype_t datatype)
 {
@@ -55,7 +63,8 @@ static ucs_status_t send_start(struct ucp_request *req, struct ucp_ep *ep,
     req->send.tag   = tag;
     req->send.id    = 0;
     req->send.proto = ucp_select_lookup(
-        &ep->config->select[mode][send_class(ep, req)], req->dt.length);
+        &ep->config->select[mode][send_class(ep, req)][send_pieces(req)],
+        req->dt.length);
     return ucp_ep_submit(ep, req);
 }
 
@@ -70,10 +79,11 @@ send_request(struct ucp_ep *ep, const void *buffer, size_t count, ucp_tag_t tag,
     if (status != UCS_OK) {
         return UCS_STATUS_PTR(status);
     }
-    req = ucp_op_request(ep->worker, param,
-                         (mode == UCP_MODE_SYNC) ? UCP_REQUEST_SYNC : 0);
-    if (req == NULL) {
-        return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
+    status =
+        ucp_op_request(ep->worker, param,
+                       (mode == UCP_MODE_SYNC) ? UCP_REQUEST_SYNC : 0, &req);
+    if (status != UCS_OK) {
+        return UCS_STATUS_PTR(status);
     }
     status = ucp_dt_iter_init_send(&req->dt, buffer, count, datatype);
     if (status != UCS_OK) {
@@ -204,6 +214,9 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
                                   ucp_tag_t                  tag,
                                   const ucp_request_param_t *param)
 {
+    if (ucp_op_is_null(__func__, ep, param)) {
+        return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
+    }
     if (ucs_unlikely(ep->worker->is_multi)) {
         return send_with_lock(ep, buffer, count, tag, param, UCP_MODE_STANDARD);
     }
@@ -219,6 +232,9 @@ ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void *buffer,
 {
     ucs_status_ptr_t result;
 
+    if (ucp_op_is_null(__func__, ep, param)) {
+        return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
+    }
     ucp_worker_enter(ep->worker);
     result = send_request(ep, buffer, count, tag, param, UCP_MODE_SYNC);
     ucp_worker_leave(ep->worker);
@@ -229,6 +245,9 @@ ucs_status_ptr_t causeway_tag_send_ready_nbx(ucp_ep_h ep, const void *buffer,
                                              size_t count, ucp_tag_t tag,
                                              const ucp_request_param_t *param)
 {
+    if (ucp_op_is_null(__func__, ep, param)) {
+        return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
+    }
     return send_with_lock(ep, buffer, count, tag, param, UCP_MODE_READY);
 }
 
@@ -272,30 +291,31 @@ static ucs_status_ptr_t send_buffered(struct ucp_ep *ep, const void *buffer,
     if (status != UCS_OK) {
         return UCS_STATUS_PTR(status);
     }
-    user = ucp_op_request(ep->worker, param, 0);
-    req  = ucp_request_get(ep->worker, 0);
-    if ((user == NULL) || (req == NULL)) {
+    status = ucp_op_request(ep->worker, param, 0, &user);
+    if (status != UCS_OK) {
+        return UCS_STATUS_PTR(status);
+    }
+    req = ucp_request_get(ep->worker, 0);
+    if (req == NULL) {
         status = UCS_ERR_NO_MEMORY;
-        goto put_requests;
+        goto put_user;
     }
     status = ucp_dt_iter_init_send(&req->dt, buffer, count, datatype);
     if (status != UCS_OK) {
-        goto put_requests;
+        goto put_both;
     }
     ucp_dt_iter_init_contig(&user->dt, NULL, req->dt.length);
     user->send.tag   = tag;
     user->send.proto = ucp_select_lookup(
-        &ep->config->select[UCP_MODE_BUFFERED][UCP_DT_CONTIG], req->dt.length);
+        &ep->config->select[UCP_MODE_BUFFERED][UCP_DT_CONTIG][0],
+        req->dt.length);
     status = send_captured(req, ep, tag);
     return ucp_op_finish_send(user, status, param);
 
-put_requests:
-    if (req != NULL) {
-        ucp_request_put(req);
-    }
-    if (user != NULL) {
-        ucp_request_put(user);
-    }
+put_both:
+    ucp_request_put(req);
+put_user:
+    ucp_request_put(user);
     return UCS_STATUS_PTR(status);
 }
 
@@ -305,6 +325,9 @@ causeway_tag_send_buffered_nbx(ucp_ep_h ep, const void *buffer, size_t count,
 {
     ucs_status_ptr_t result;
 
+    if (ucp_op_is_null(__func__, ep, param)) {
+        return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
+    }
     ucp_worker_enter(ep->worker);
     result = send_buffered(ep, buffer, count, tag, param);
     ucp_worker_leave(ep->worker);

@@ -68,6 +68,12 @@ void ucp_worker_destroy(ucp_worker_h worker)
     if (ucp_op_is_null(__func__, worker, worker)) {
         return;
     }
+    if (worker->is_inside) {
+        ucs_error("ucp_worker_destroy: called inside a callback of worker "
+                  "'%s', which stays",
+                  worker->options.name);
+        return;
+    }
     ucp_worker_close(worker);
 }
 
@@ -75,6 +81,10 @@ unsigned ucp_worker_progress(ucp_worker_h worker)
 {
     unsigned count;
 
+    if (ucs_unlikely(worker == NULL)) {
+        ucs_error_limited("ucp_worker_progress: the worker is NULL");
+        return 0;
+    }
     ucp_worker_enter(worker);
     count = ucp_worker_poll(worker);
     ucp_worker_leave(worker);
@@ -214,12 +224,24 @@ void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
     ucp_worker_leave(worker);
 }
 
+/* Can it not sleep? Then that is logged. */
+static bool worker_lacks_wakeup(const char              *call,
+                                const struct ucp_worker *worker)
+{
+    if (ucp_op_is_null(call, worker, worker)) {
+        return true;
+    }
+    if (worker->wakeup.epoll_fd >= 0) {
+        return false;
+    }
+    ucs_error("%s: the context was made without UCP_FEATURE_WAKEUP", call);
+    return true;
+}
+
 ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd)
 {
-    if (ucp_op_is_null(__func__, worker, fd)) {
-        return UCS_ERR_INVALID_PARAM;
-    }
-    if ((worker->wakeup.epoll_fd < 0) || (fd == NULL)) {
+    if (worker_lacks_wakeup(__func__, worker) ||
+        ucp_op_is_null(__func__, fd, fd)) {
         return UCS_ERR_INVALID_PARAM;
     }
     if (worker->options.event_fd >= 0) {
@@ -233,7 +255,7 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker)
 {
     ucs_status_t status;
 
-    if (ucp_op_is_null(__func__, worker, worker)) {
+    if (worker_lacks_wakeup(__func__, worker)) {
         return UCS_ERR_INVALID_PARAM;
     }
     ucp_worker_enter(worker);
@@ -244,7 +266,7 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker)
 
 ucs_status_t ucp_worker_wait(ucp_worker_h worker)
 {
-    if (ucp_op_is_null(__func__, worker, worker)) {
+    if (worker_lacks_wakeup(__func__, worker)) {
         return UCS_ERR_INVALID_PARAM;
     }
     return ucp_wakeup_wait(worker);
@@ -252,7 +274,7 @@ ucs_status_t ucp_worker_wait(ucp_worker_h worker)
 
 ucs_status_t ucp_worker_signal(ucp_worker_h worker)
 {
-    if (ucp_op_is_null(__func__, worker, worker)) {
+    if (worker_lacks_wakeup(__func__, worker)) {
         return UCS_ERR_INVALID_PARAM;
     }
     return ucp_wakeup_signal(worker);

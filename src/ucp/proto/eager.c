@@ -122,6 +122,7 @@ ucs_status_t ucp_offer_fragments(const struct ucp_query *query,
     const struct ucs_linear more  = ucs_linear_add(
          ucp_fragments_cost(query, copies), eager_attention(query));
 
+    offer_p->piece_s = ucp_pack_piece_s;
     if (bytes_first > first) {
         return ucp_offer_sizes(offer_p, bytes_first, bytes_last, more);
     }

@@ -19,6 +19,11 @@
  * memcpy reaches between caches of current servers (docs/perf). */
 static const double ucp_copy_s_per_byte = 0.1e-9;
 
+/* Seconds that each piece of memory costs beyond its bytes where data is
+ * packed, or its pieces are named to the transport, and unpacked: 64 pieces
+ * with gaps make a message of 1 MiB 3 us longer (docs/perf/pieces.md). */
+static const double ucp_pack_piece_s = 50e-9;
+
 /* What a byte costs in a message that is copied so often, from the sender's
  * buffer to the receiver's, when one step follows the other. Where the lane
  * itself copies, its bandwidth is that of the copies, and there are always

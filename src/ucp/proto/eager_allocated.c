@@ -68,7 +68,8 @@ static ucs_status_t allocated_offer(const struct ucp_query *query,
     if (query->mode == UCP_MODE_SYNC) {
         return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
     }
-    max = allocated_bytes_max(query, one);
+    max              = allocated_bytes_max(query, one);
+    offer_p->piece_s = ucp_pack_piece_s;
     if (ucp_offer_sizes(offer_p, 0, ucs_min(one, max),
                         ucs_linear(base_s, byte_s)) != UCS_OK) {
         return UCS_ERR_UNSUPPORTED;

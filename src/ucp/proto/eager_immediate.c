@@ -32,6 +32,7 @@ static ucs_status_t immediate_offer(const struct ucp_query *query,
     if (query->dt_class != UCP_DT_CONTIG) {
         max = ucs_min(max, (size_t)IMMEDIATE_PACK_BYTES_MAX);
     }
+    offer_p->piece_s = ucp_pack_piece_s;
     return ucp_offer_sizes(
         offer_p, 0, ucs_min(max, ucp_eager_bytes_max(query)),
         ucs_linear(attr->cost.latency_s + attr->cost.overhead_s,

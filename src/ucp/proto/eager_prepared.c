@@ -52,6 +52,7 @@ static ucs_status_t prepared_offer(const struct ucp_query *query,
         (query->dt_class == UCP_DT_STRIDED)) {
         return ucp_offer_refuse(offer_p, "the data must be packed");
     }
+    offer_p->piece_s = ucp_pack_piece_s;
     return ucp_offer_sizes(
         offer_p, ucs_max((size_t)1, ucp_zcopy_threshold(query)),
         ucs_min(attr->am.zcopy_bytes_max - UCP_WIRE_EAGER_BYTES,

@@ -4,16 +4,9 @@
 
 #include <fnmatch.h>
 
+#include "ucp/proto/explain_range.h"
 #include "ucp/proto/rndv.h"
 #include "ucs/json.h"
-
-/* Sizes from first to last have one cheapest offer.
- * winner  its index, or UCS_ENVELOPE_NONE */
-struct explain_range {
-    size_t   first;
-    size_t   last;
-    unsigned winner;
-};
 
 void ucp_explain_begin(struct ucp_explain *explain, const char *record)
 {
@@ -40,16 +33,19 @@ static void explain_title(const struct ucp_explain *explain,
     struct ucs_strbuf text;
 
     ucs_strbuf_init(&text, title, size_bytes);
-    ucsi_strbuf_appendf(&text, "%s, %s, %s, %s memory",
-                        explain->operation->title, ucp_mode_names[query->mode],
-                        ucp_dt_class_names[query->dt_class],
-                        explain->memory->name);
+    ucsi_strbuf_appendf(&text, "%s, %s, %s", explain->operation->title,
+                        ucp_mode_names[query->mode],
+                        ucp_dt_class_names[query->dt_class]);
+    if (query->piece_bytes > 0) {
+        ucsi_strbuf_appendf(&text, " in pieces of %zu bytes",
+                            explain->piece_bytes);
+    }
+    ucsi_strbuf_appendf(&text, ", %s memory", explain->memory->name);
 }
 
-/* A record of one offer at one range: what it is about. */
-static void explain_begin_json(struct ucp_explain *explain, const char *record,
-                               const struct ucp_query     *query,
-                               const struct explain_range *range)
+void ucp_explain_begin_json(struct ucp_explain *explain, const char *record,
+                            const struct ucp_query         *query,
+                            const struct ucp_explain_range *range)
 {
     ucp_explain_begin(explain, record);
     ucsi_json_text(&explain->text, "operation", explain->operation->name);
@@ -57,32 +53,40 @@ static void explain_begin_json(struct ucp_explain *explain, const char *record,
     ucsi_json_text(&explain->text, "datatype",
                    ucp_dt_class_names[query->dt_class]);
     ucsi_json_text(&explain->text, "memory", explain->memory->name);
+    if (query->piece_bytes > 0) {
+        ucsi_json_u64(&explain->text, "piece_bytes", explain->piece_bytes);
+    }
     ucsi_json_u64(&explain->text, "bytes_first", range->first);
     ucsi_json_u64(&explain->text, "bytes_last", range->last);
 }
 
 /* ------------------------------------------------------------- the winners */
 
-static void explain_winner_json(struct ucp_explain         *explain,
-                                const struct ucp_query     *query,
-                                const struct ucp_selection *selection,
-                                const struct explain_range *range)
+static void explain_winner_json(struct ucp_explain             *explain,
+                                const struct ucp_query         *query,
+                                const struct ucp_selection     *selection,
+                                const struct ucp_explain_range *range)
 {
     const struct ucp_proto *proto = selection->protos[range->winner];
     struct ucs_linear       cost =
         ucsi_piecewise_at(&selection->offers[range->winner].cost, range->first);
 
-    explain_begin_json(explain, "protocol", query, range);
+    ucp_explain_begin_json(explain, "protocol", query, range);
     ucsi_json_text(&explain->text, "protocol", proto->name);
     ucsi_json_text(&explain->text, "summary", proto->summary);
     ucsi_json_double(&explain->text, "base_s", cost.base_s);
     ucsi_json_double(&explain->text, "per_byte_s", cost.per_byte_s);
+    if (query->piece_bytes > 0) {
+        ucsi_json_double(&explain->text, "piece_s",
+                         selection->offers[range->winner].piece_s);
+    }
     ucp_explain_end(explain);
 }
 
-static void explain_winner_text(struct ucp_explain         *explain,
-                                const struct ucp_selection *selection,
-                                const struct explain_range *range)
+static void explain_winner_text(struct ucp_explain             *explain,
+                                const struct ucp_query         *query,
+                                const struct ucp_selection     *selection,
+                                const struct ucp_explain_range *range)
 {
     const struct ucp_proto *proto = selection->protos[range->winner];
     struct ucs_linear       cost =
@@ -98,18 +102,23 @@ static void explain_winner_text(struct ucp_explain         *explain,
         ucsi_strbuf_appendf(&text, "..%zu", range->last);
     }
     ucp_explain_begin(explain, NULL);
-    ucsi_strbuf_appendf(&explain->text, "  %-20s %-22s %.3f us + %.3f ns/B; %s",
+    ucsi_strbuf_appendf(&explain->text, "  %-20s %-22s %.3f us + %.3f ns/B",
                         sizes, proto->name, cost.base_s * 1e6,
-                        cost.per_byte_s * 1e9, proto->summary);
+                        cost.per_byte_s * 1e9);
+    if (query->piece_bytes > 0) {
+        ucsi_strbuf_appendf(&explain->text, ", %.3f us a piece in it",
+                            selection->offers[range->winner].piece_s * 1e6);
+    }
+    ucsi_strbuf_appendf(&explain->text, "; %s", proto->summary);
     ucp_explain_end(explain);
 }
 
-static void explain_nobody(struct ucp_explain         *explain,
-                           const struct ucp_query     *query,
-                           const struct explain_range *range)
+static void explain_nobody(struct ucp_explain             *explain,
+                           const struct ucp_query         *query,
+                           const struct ucp_explain_range *range)
 {
     if (explain->json) {
-        explain_begin_json(explain, "nobody", query, range);
+        ucp_explain_begin_json(explain, "nobody", query, range);
     } else {
         ucp_explain_begin(explain, NULL);
         ucsi_strbuf_appendf(&explain->text, "  %zu and more: no protocol",
@@ -130,11 +139,15 @@ struct explain_then {
 
 /* @return false: the winner does what it proposes. */
 static bool explain_falls_back(const struct ucp_explain *explain,
+                               const struct ucp_query   *query,
                                const struct ucp_proto   *proto,
                                struct explain_then      *then_p)
 {
+    size_t piece_bytes = (query->piece_bytes > 0) ? explain->piece_bytes : 0;
+
     if ((explain->ep != NULL) && (proto->obstacle != NULL)) {
-        *then_p = (struct explain_then){"sender", proto->obstacle(explain->ep)};
+        *then_p = (struct explain_then){
+            "sender", proto->obstacle(explain->ep, piece_bytes)};
         if (then_p->reason != NULL) {
             return true;
         }
@@ -145,19 +158,19 @@ static bool explain_falls_back(const struct ucp_explain *explain,
            !(proto->answers & UCP_DT_BIT(explain->recv_class));
 }
 
-static void explain_then(struct ucp_explain         *explain,
-                         const struct ucp_query     *query,
-                         const struct ucp_proto     *proto,
-                         const struct explain_range *range)
+static void explain_then(struct ucp_explain             *explain,
+                         const struct ucp_query         *query,
+                         const struct ucp_proto         *proto,
+                         const struct ucp_explain_range *range)
 {
     const char         *name = ucp_pipeline_send_proto.name;
     struct explain_then then;
 
-    if (!explain_falls_back(explain, proto, &then)) {
+    if (!explain_falls_back(explain, query, proto, &then)) {
         return;
     }
     if (explain->json) {
-        explain_begin_json(explain, "then", query, range);
+        ucp_explain_begin_json(explain, "then", query, range);
         ucsi_json_text(&explain->text, "protocol", name);
         ucsi_json_text(&explain->text, "who", then.who);
         ucsi_json_text(&explain->text, "reason", then.reason);
@@ -169,185 +182,26 @@ static void explain_then(struct ucp_explain         *explain,
     ucp_explain_end(explain);
 }
 
-/* -------------------------------------------------------------- the losers */
-
-/* Why an offer lost.
- * verdict   "refused", "size" (not for these), "dearer"
- * reason    refused: in words
- * first, last        size: from where to where it can be used
- * by_first, by_last  dearer by so many seconds, at the ends of the range;
- *                    infinite where it cannot be used */
-struct explain_loss {
-    const char *verdict;
-    const char *reason;
-    size_t      first;
-    size_t      last;
-    double      by_first;
-    double      by_last;
-};
-
-/* The setting that would change it, NULL: none would. */
-static const char *explain_setting(const struct ucp_proto    *proto,
-                                   const struct explain_loss *loss)
-{
-    bool is_settled =
-        (loss->reason != NULL) && (loss->reason != ucp_offer_no_size_reason);
-
-    return is_settled ? NULL : proto->setting;
-}
-
-static double explain_cost(const struct ucp_offer *offer, size_t bytes)
-{
-    return ucs_linear_cost(ucsi_piecewise_at(&offer->cost, bytes),
-                           (double)bytes);
-}
-
-/* The sizes that an offer serves at all. */
-static void explain_offered_sizes(const struct ucp_offer *offer,
-                                  struct explain_loss    *loss)
-{
-    size_t next = 0;
-
-    loss->first = SIZE_MAX;
-    loss->last  = 0;
-    for (unsigned i = 0; i < offer->cost.count; ++i) {
-        const struct ucs_piece *piece = &offer->cost.pieces[i];
-
-        if (isfinite(piece->cost.base_s)) {
-            loss->first = ucs_min(loss->first, next);
-            loss->last  = piece->size_bytes_max;
-        }
-        next = piece->size_bytes_max + 1; /* wraps behind the last */
-    }
-}
-
-static struct explain_loss explain_loss(const struct ucp_selection *selection,
-                                        unsigned                    index,
-                                        const struct explain_range *range)
-{
-    const struct ucp_offer *offer = &selection->offers[index];
-    const struct ucp_offer *winner =
-        &selection->offers[ucs_min(range->winner, selection->offer_count - 1)];
-    struct explain_loss loss = {.verdict = "dearer", .reason = offer->reason};
-
-    if (offer->reason != NULL) {
-        loss.verdict = "refused";
-        return loss;
-    }
-    explain_offered_sizes(offer, &loss);
-    loss.by_first =
-        explain_cost(offer, range->first) - explain_cost(winner, range->first);
-    loss.by_last =
-        explain_cost(offer, range->last) - explain_cost(winner, range->last);
-    if ((loss.first > range->last) || (loss.last < range->first)) {
-        loss.verdict = "size";
-    }
-    return loss;
-}
-
-static void explain_loss_json(struct ucp_explain         *explain,
-                              const struct ucp_query     *query,
-                              const struct ucp_proto     *proto,
-                              const struct explain_range *range,
-                              const struct explain_loss  *loss)
-{
-    const char *setting = explain_setting(proto, loss);
-
-    explain_begin_json(explain, "lost", query, range);
-    ucsi_json_text(&explain->text, "protocol", proto->name);
-    ucsi_json_text(&explain->text, "verdict", loss->verdict);
-    if (loss->reason != NULL) {
-        ucsi_json_text(&explain->text, "reason", loss->reason);
-    } else {
-        ucsi_json_u64(&explain->text, "offer_first", loss->first);
-        ucsi_json_u64(&explain->text, "offer_last", loss->last);
-        ucsi_json_double(&explain->text, "by_first_s", loss->by_first);
-        ucsi_json_double(&explain->text, "by_last_s", loss->by_last);
-    }
-    if (setting != NULL) {
-        ucsi_json_text(&explain->text, "setting", setting);
-    }
-    ucp_explain_end(explain);
-}
-
-static void explain_dearer_text(struct ucs_strbuf          *text,
-                                const struct explain_range *range,
-                                const struct explain_loss  *loss)
-{
-    const char *comma = "dearer by ";
-
-    if (isfinite(loss->by_first)) {
-        ucsi_strbuf_appendf(text, "%s%.3f us at %zu", comma,
-                            loss->by_first * 1e6, range->first);
-        comma = ", ";
-    }
-    if (isfinite(loss->by_last) && (range->last != SIZE_MAX) &&
-        (range->last != range->first)) {
-        ucsi_strbuf_appendf(text, "%s%.3f us at %zu", comma,
-                            loss->by_last * 1e6, range->last);
-        comma = ", ";
-    }
-    if (loss->first > range->first) {
-        ucsi_strbuf_appendf(text, "%sonly from %zu on",
-                            (*comma == 'd') ? "dearer, " : comma, loss->first);
-    } else if (loss->last < range->last) {
-        ucsi_strbuf_appendf(text, "%sonly up to %zu", comma, loss->last);
-    }
-}
-
-static void explain_loss_text(struct ucp_explain         *explain,
-                              const struct ucp_proto     *proto,
-                              const struct explain_range *range,
-                              const struct explain_loss  *loss)
-{
-    struct ucs_strbuf *text    = &explain->text;
-    const char        *setting = explain_setting(proto, loss);
-
-    ucp_explain_begin(explain, NULL);
-    ucsi_strbuf_appendf(text, "      not %-22s ", proto->name);
-    if (loss->reason != NULL) {
-        ucsi_strbuf_appendf(text, "refused: %s", loss->reason);
-    } else if (loss->first > range->last) {
-        ucsi_strbuf_appendf(text, "only from %zu on", loss->first);
-    } else if (loss->last < range->first) {
-        ucsi_strbuf_appendf(text, "only up to %zu", loss->last);
-    } else {
-        explain_dearer_text(text, range, loss);
-    }
-    if (setting != NULL) {
-        ucsi_strbuf_appendf(text, " [%s]", setting);
-    }
-    ucp_explain_end(explain);
-}
-
 /* --------------------------------------------------------------- selections */
 
-static void explain_range(struct ucp_explain         *explain,
-                          const struct ucp_query     *query,
-                          const struct ucp_selection *selection,
-                          const struct explain_range *range)
+static void explain_range(struct ucp_explain             *explain,
+                          const struct ucp_query         *query,
+                          const struct ucp_selection     *selection,
+                          const struct ucp_explain_range *range)
 {
     if (range->winner == UCS_ENVELOPE_NONE) {
         explain_nobody(explain, query, range);
     } else if (explain->json) {
         explain_winner_json(explain, query, selection, range);
     } else {
-        explain_winner_text(explain, selection, range);
+        explain_winner_text(explain, query, selection, range);
     }
     if (range->winner != UCS_ENVELOPE_NONE) {
         explain_then(explain, query, selection->protos[range->winner], range);
     }
     for (unsigned i = 0; i < selection->offer_count; ++i) {
-        struct explain_loss loss = explain_loss(selection, i, range);
-
-        if (i == range->winner) {
-            continue;
-        }
-        if (explain->json) {
-            explain_loss_json(explain, query, selection->protos[i], range,
-                              &loss);
-        } else {
-            explain_loss_text(explain, selection->protos[i], range, &loss);
+        if (i != range->winner) {
+            ucp_explain_lost(explain, query, selection, i, range);
         }
     }
 }
@@ -356,7 +210,7 @@ static void explain_selection(struct ucp_explain         *explain,
                               const struct ucp_query     *query,
                               const struct ucp_selection *selection)
 {
-    struct explain_range range = {.first = 0};
+    struct ucp_explain_range range = {.first = 0};
 
     for (unsigned i = 0; i < selection->line_count; ++i) {
         range.last   = selection->lines[i].size_bytes_max;
@@ -401,9 +255,23 @@ static const struct ucp_query *explain_settle(struct ucp_query *query)
     return query;
 }
 
+/* Ask about messages of that kind; pieces count as they do when one is sent. */
+static void explain_set_kind(const struct ucp_explain *explain,
+                             struct ucp_query *query, unsigned mode,
+                             unsigned dt_class)
+{
+    query->mode     = (enum ucp_mode)mode;
+    query->dt_class = (enum ucp_dt_class)dt_class;
+    query->piece_bytes =
+        ucp_dt_class_has_pieces(query->dt_class)
+            ? ucp_pieces_bytes(ucp_pieces_index(explain->piece_bytes))
+            : 0;
+}
+
 /* The first query before this one with the same answer.
  * @return false: there is none. */
-static bool explain_find_same(const struct ucp_proto *const *protos,
+static bool explain_find_same(const struct ucp_explain      *explain,
+                              const struct ucp_proto *const *protos,
                               const struct ucp_query        *query,
                               const struct ucp_selection    *selection,
                               struct ucp_query              *same)
@@ -414,9 +282,9 @@ static bool explain_find_same(const struct ucp_proto *const *protos,
     for (unsigned i = 0; i < end; ++i) {
         struct ucp_selection other;
 
-        *same          = *query;
-        same->mode     = (enum ucp_mode)(i / UCP_DT_CLASS_COUNT);
-        same->dt_class = (enum ucp_dt_class)(i % UCP_DT_CLASS_COUNT);
+        *same = *query;
+        explain_set_kind(explain, same, i / UCP_DT_CLASS_COUNT,
+                         i % UCP_DT_CLASS_COUNT);
         if ((ucp_select_all(protos, explain_settle(same), &other) == UCS_OK) &&
             explain_is_same(selection, &other)) {
             return true;
@@ -446,7 +314,8 @@ static void explain_query(struct ucp_explain            *explain,
         ucp_explain_begin(explain, NULL);
         ucsi_strbuf_append(&explain->text, title);
     }
-    if (may_refer && explain_find_same(protos, asked, &selection, &same)) {
+    if (may_refer &&
+        explain_find_same(explain, protos, asked, &selection, &same)) {
         ucsi_strbuf_appendf(&explain->text, ": as %s, %s",
                             ucp_mode_names[same.mode],
                             ucp_dt_class_names[same.dt_class]);
@@ -476,8 +345,8 @@ void ucp_explain_queries(struct ucp_explain            *explain,
 
     for (int mode = 0; mode < UCP_MODE_COUNT; ++mode) {
         for (int dt_class = 0; dt_class < UCP_DT_CLASS_COUNT; ++dt_class) {
-            query.mode     = (enum ucp_mode)mode;
-            query.dt_class = (enum ucp_dt_class)dt_class;
+            explain_set_kind(explain, &query, (unsigned)mode,
+                             (unsigned)dt_class);
             if (((explain->mode < 0) || (explain->mode == mode)) &&
                 ((explain->dt_class < 0) || (explain->dt_class == dt_class))) {
                 explain_query(explain, protos, &query, may_refer);

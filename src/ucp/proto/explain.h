@@ -16,7 +16,11 @@
 #include "ucp/proto/selection.h"
 #include "ucs/strbuf.h"
 
-enum { UCP_EXPLAIN_LINE_BYTES_MAX = 1024 };
+enum {
+    UCP_EXPLAIN_LINE_BYTES_MAX = 1024,
+    /* Of data in pieces, where nobody says: a page. */
+    UCP_EXPLAIN_PIECE_BYTES = 4096,
+};
 
 /* What can be explained.
  * name    as tools and users write it
@@ -47,6 +51,7 @@ extern const struct ucp_explain_memory ucp_explain_memories[];
  * mode, dt_class  only these; negative: all
  * recv_class  the receiver's datatype, negative: not said
  * ep     whose messages these are, or NULL: what the peer allows and refused
+ * piece_bytes  of data in pieces, on average
  * bytes  only this size, with has_bytes
  * title  only operations whose title this pattern (glob) matches; NULL: all
  * text   the line that is being made */
@@ -60,6 +65,7 @@ struct ucp_explain {
     const struct ucp_operation      *operation;
     const struct ucp_explain_memory *memory;
     const struct ucp_ep             *ep;
+    size_t                           piece_bytes;
     bool                             has_bytes;
     size_t                           bytes;
     const char                      *title;
@@ -85,6 +91,8 @@ static inline void ucp_explain_init(struct ucp_explain *explain,
         .recv_class = -1,
         .operation  = &ucp_operations[0],
         .memory     = &ucp_explain_memories[0],
+
+        .piece_bytes = UCP_EXPLAIN_PIECE_BYTES,
     };
 }
 

@@ -255,7 +255,9 @@ static void fragment_grant(struct ucp_rndv           *rndv,
     ucs_status_t status = ucp_extents_remove(&rndv->unasked, ack->offset, end);
 
     rndv->peer_id = ack->receiver_id;
-    if ((rndv->kind == UCP_RNDV_PUT) || (rndv->kind == UCP_RNDV_GET)) {
+    if ((rndv->kind == UCP_RNDV_PUT) || (rndv->kind == UCP_RNDV_GET) ||
+        ((rndv->kind == UCP_RNDV_SHARED) &&
+         !ucp_share_has_begun(rndv->share))) {
         rndv->bulk.name = ucp_pipeline_send_proto.name; /* R fell back */
     }
     if (status == UCS_OK) {
@@ -447,7 +449,7 @@ static void fragment_accept(struct ucp_rndv *rndv, size_t offset,
         return;
     }
     ucp_worker_count(rndv->ep->worker, UCP_COUNT_FRAGMENT_IN, length);
-    ucp_share_came(rndv);
+    ++rndv->ep->fragment_count;
     (void)ucp_tag_recv_piece(rndv->req, offset, data, length);
     fragment_ask(rndv);
     ucp_rdma_get_check_end(rndv);

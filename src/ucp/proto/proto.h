@@ -70,12 +70,47 @@ struct ucp_lane_row {
     struct ucp_lane_model model;
 };
 
+/* Data in pieces has a table for each length of a piece: 64 KiB or more, 16 KiB
+ * or more, and so on; the last one is for all that is shorter, and counts as
+ * 64 bytes. */
+enum {
+    UCP_PIECES_COUNT     = 6,
+    UCP_PIECES_BYTES_MAX = 65536,
+};
+
+/* The bytes that a piece has in the n-th of those tables. */
+static inline size_t ucp_pieces_bytes(unsigned index)
+{
+    return (size_t)UCP_PIECES_BYTES_MAX >> (2 * index);
+}
+
+/* The table for pieces of so many bytes on average; 0: one block. */
+static inline unsigned ucp_pieces_index(size_t piece_bytes)
+{
+    unsigned index = 0;
+
+    while ((piece_bytes > 0) && (index < UCP_PIECES_COUNT - 1) &&
+           (piece_bytes < ucp_pieces_bytes(index))) {
+        ++index;
+    }
+    return index;
+}
+
+/* Does data that counts as of this class lie in pieces? */
+static inline bool ucp_dt_class_has_pieces(enum ucp_dt_class dt_class)
+{
+    return (dt_class == UCP_DT_IOV) || (dt_class == UCP_DT_STRIDED);
+}
+
 /* All that a protocol may look at to decide.
- * lane    the message lane, rows[0]'s
- * scheme  enum ucp_rndv_scheme: which rendezvous is asked for */
+ * piece_bytes  of an iov or strided data: what a piece of memory has; 0: it is
+ *              not in pieces
+ * lane         the message lane, rows[0]'s
+ * scheme       enum ucp_rndv_scheme: which rendezvous is asked for */
 struct ucp_query {
     enum ucp_mode                    mode;
     enum ucp_dt_class                dt_class;
+    size_t                           piece_bytes;
     const struct ucp_lane_model     *lane;
     const struct ucp_lane_row       *rows; /* [row_count]; NULL when 0 */
     unsigned                         row_count;
@@ -87,10 +122,13 @@ struct ucp_query {
 #define UCP_DT_BIT(_class) (1u << (_class))
 
 /* What a protocol answers to a query.
- * reason  why not, a constant sentence, when it refuses
- * cost    time to move n bytes; UCS_LINEAR_NEVER where it cannot be used */
+ * reason   why not, a constant sentence, when it refuses
+ * piece_s  what each piece of data in pieces costs beyond that, 0: nothing;
+ *          select.c adds it to the cost
+ * cost     time to move n bytes; UCS_LINEAR_NEVER where it cannot be used */
 struct ucp_offer {
     const char          *reason;
+    double               piece_s;
     struct ucs_piecewise cost;
 };
 
@@ -147,9 +185,10 @@ struct ucp_proto {
     uint8_t answers; /* UCP_DT_BIT()s: datatypes of R for which it is asked */
 
     /* Rendezvous only, or NULL: why an endpoint cannot do at S's side what its
-     * configuration could, a constant sentence; then the message goes by
-     * protocol 4 from the start. Pure. @return NULL: it can. */
-    const char *(*obstacle)(const struct ucp_ep *ep);
+     * configuration could, with data in pieces of so many bytes on average (0:
+     * in one block), a constant sentence; then the message goes by protocol 4
+     * from the start. Pure. @return NULL: it can. */
+    const char *(*obstacle)(const struct ucp_ep *ep, size_t piece_bytes);
 
     enum ucp_direct direct;
 

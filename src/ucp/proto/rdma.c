@@ -88,6 +88,35 @@ struct ucs_linear ucp_rdma_register_cost(const struct ucp_query *query,
     return cost;
 }
 
+/* Pieces that an operation takes, at the end that takes fewer. */
+static unsigned rdma_op_pieces(const struct ucp_lane_model *model,
+                               enum ucp_rdma_op             op)
+{
+    const struct uct_op_limits *limits =
+        (op == UCP_RDMA_PUT) ? &model->attr.put : &model->attr.get;
+    unsigned count = ucs_min(limits->iov_count_max, limits->remote_count_max);
+
+    return ucs_max(ucs_min(count, (unsigned)UCP_RDMA_OP_COUNT_MAX), 1u);
+}
+
+double ucp_rdma_piece_cost(const struct ucp_query *query, uint32_t lanes,
+                           enum ucp_rdma_op op)
+{
+    double piece_s =
+        ucp_rdma_run_s + ucp_rdma_register_cost(query, lanes).base_s;
+    double op_s = 0;
+
+    for (unsigned i = 0; i < query->row_count; ++i) {
+        const struct ucp_lane_model *model = &query->rows[i].model;
+
+        if (lanes & (UINT32_C(1) << i)) {
+            op_s = ucs_max(op_s, rdma_lane_cost(model, op)->overhead_s /
+                                     rdma_op_pieces(model, op));
+        }
+    }
+    return piece_s + op_s;
+}
+
 const char *ucp_rdma_refusal(const struct ucp_query *query, enum ucp_rdma_op op,
                              size_t *first_p)
 {
@@ -121,22 +150,26 @@ size_t ucp_rdma_piece_bytes_min(const struct ucp_lane_model *model)
                     (2 * ucp_copy_s_per_byte));
 }
 
-bool ucp_rdma_can_show(const struct ucp_ep *ep, const struct ucp_dt_iter *iter,
-                       uint32_t lanes)
+/* Are pieces of so many bytes worth describing? 0: it is one block. */
+static bool rdma_pieces_are_worth(const struct ucp_ep *ep, size_t piece_bytes,
+                                  uint32_t lanes)
 {
-    size_t count = ucp_dt_iter_piece_count(iter);
-
-    if ((iter->dt_class == UCP_DT_GENERIC) || (count <= 1)) {
-        return iter->dt_class != UCP_DT_GENERIC;
-    }
-    for (unsigned i = 0; i < ep->config->lane_count; ++i) {
+    for (unsigned i = 0; (piece_bytes > 0) && (i < ep->config->lane_count);
+         ++i) {
         if ((lanes & (UINT32_C(1) << i)) &&
-            (iter->length / count <
+            (piece_bytes <
              ucp_rdma_piece_bytes_min(&ep->config->lanes[i].model))) {
             return false;
         }
     }
     return true;
+}
+
+bool ucp_rdma_can_show(const struct ucp_ep *ep, const struct ucp_dt_iter *iter,
+                       uint32_t lanes)
+{
+    return (iter->dt_class != UCP_DT_GENERIC) &&
+           rdma_pieces_are_worth(ep, ucp_dt_iter_piece_bytes(iter), lanes);
 }
 
 static uint32_t rdma_ep_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op,
@@ -168,19 +201,20 @@ uint32_t ucp_rdma_peer_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op)
 }
 
 const char *ucp_rdma_obstacle(const struct ucp_ep *ep, enum ucp_rndv_kind kind,
-                              enum ucp_rdma_op op)
+                              enum ucp_rdma_op op, size_t piece_bytes)
 {
+    uint32_t lanes = rdma_ep_lanes(ep, op, op == UCP_RDMA_GET);
+
     if (ep->refused & (1u << kind)) {
         return "the peer has refused it";
     }
-    if (op == UCP_RDMA_PUT) {
-        return (ucp_rdma_own_lanes(ep, op) == 0)
-                   ? "we may not write to the peer's memory"
-                   : NULL;
+    if (lanes == 0) {
+        return (op == UCP_RDMA_PUT) ? "we may not write to the peer's memory"
+                                    : "the peer may not read our memory";
     }
-    return (ucp_rdma_peer_lanes(ep, op) == 0)
-               ? "the peer may not read our memory"
-               : NULL;
+    return rdma_pieces_are_worth(ep, piece_bytes, lanes)
+               ? NULL
+               : "its pieces are too short to be worth an entry each";
 }
 
 /* ---- memory ---- */

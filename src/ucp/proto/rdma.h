@@ -22,6 +22,8 @@
 enum {
     /* RGET's head, and a message's with it. */
     UCP_RDMA_HEAD_BYTES_MAX = 8192,
+    /* Entries of an operation that we use, at each side. */
+    UCP_RDMA_OP_COUNT_MAX = 64,
 };
 
 /* Which operation. */
@@ -37,6 +39,11 @@ enum ucp_rdma_op {
  * message of 8 bytes by get, 0.10 us in one fragment. */
 static const double ucp_rdma_keys_s = 0.5e-6;
 
+/* What describing a piece of memory costs both ends: its run and key are
+ * written, checked, unpacked, and looked up by whoever moves it. 64 pieces with
+ * gaps make a get of 1 MiB 15 us longer (docs/perf/pieces.md). */
+static const double ucp_rdma_run_s = 0.25e-6;
+
 /* The lanes of a query that can, as bits; 0: none. */
 uint32_t ucp_rdma_query_lanes(const struct ucp_query *query,
                               enum ucp_rdma_op        op);
@@ -48,6 +55,11 @@ struct ucs_linear ucp_rdma_cost(const struct ucp_query *query, uint32_t lanes,
 /* Registering at both ends, as far as the lanes need it. */
 struct ucs_linear ucp_rdma_register_cost(const struct ucp_query *query,
                                          uint32_t                lanes);
+
+/* What each piece of memory costs more: its registration, its description, and
+ * its part of an operation, which takes so many and no more. */
+double ucp_rdma_piece_cost(const struct ucp_query *query, uint32_t lanes,
+                           enum ucp_rdma_op op);
 
 /* An answer to a query if RDMA protocols cannot be offered at all: no memory
  * to show, no lane, thresholds. NULL: they can; *first_p is the first
@@ -68,10 +80,11 @@ size_t ucp_rdma_piece_bytes_min(const struct ucp_lane_model *model);
  * datatype has none; small runs are better packed: protocol 4. */
 bool ucp_rdma_can_show(const struct ucp_ep *ep, const struct ucp_dt_iter *iter,
                        uint32_t lanes);
-/* S: why an endpoint cannot propose that kind, a constant sentence; NULL: it
- * can. Put is ours to do, get the peer's. */
+/* S: why an endpoint cannot propose that kind for pieces of so many bytes (0:
+ * one block), a constant sentence; NULL: it can. Put is ours to do, get the
+ * peer's. */
 const char *ucp_rdma_obstacle(const struct ucp_ep *ep, enum ucp_rndv_kind kind,
-                              enum ucp_rdma_op op);
+                              enum ucp_rdma_op op, size_t piece_bytes);
 
 /* ---- memory ---- */
 

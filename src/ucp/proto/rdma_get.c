@@ -9,9 +9,10 @@
  *     |<--- FIN{bytes read} ---------------------| one, after all lanes
  *     S is done with the FIN                       R when all is read
  *
- * Chosen for contiguous data on a lane with get. A receiver that is not
- * contiguous or has no lane to a key asks for fragments instead: protocol 4.
- * A piece that cannot be read is asked for like that. */
+ * Chosen for data with memory to show, in one block or in pieces worth it, on a
+ * lane with get. A receiver whose data has none, or that has no lane to a key,
+ * asks for fragments instead: protocol 4. What cannot be read is asked for like
+ * that. */
 #include "ucp/proto/rdma.h"
 
 #include "ucp/proto/fragment.h"
@@ -33,7 +34,8 @@ static ucs_status_t get_offer(const struct ucp_query *query,
     if (!ucp_rndv_is_wanted(query, UCP_RNDV_GET)) {
         return ucp_offer_refuse(offer_p, "UCX_RNDV_SCHEME asks for another");
     }
-    lanes = ucp_rdma_query_lanes(query, UCP_RDMA_GET);
+    lanes            = ucp_rdma_query_lanes(query, UCP_RDMA_GET);
+    offer_p->piece_s = ucp_rdma_piece_cost(query, lanes, UCP_RDMA_GET);
     return ucp_offer_sizes(
         offer_p, first, SIZE_MAX,
         ucs_linear_add(ucs_linear(2 * am->latency_s + 4 * am->overhead_s, 0),
@@ -41,9 +43,9 @@ static ucs_status_t get_offer(const struct ucp_query *query,
                                       ucp_rdma_register_cost(query, lanes))));
 }
 
-static const char *get_obstacle(const struct ucp_ep *ep)
+static const char *get_obstacle(const struct ucp_ep *ep, size_t piece_bytes)
 {
-    return ucp_rdma_obstacle(ep, UCP_RNDV_GET, UCP_RDMA_GET);
+    return ucp_rdma_obstacle(ep, UCP_RNDV_GET, UCP_RDMA_GET, piece_bytes);
 }
 
 static ucs_status_t get_step(struct ucp_request *req)
@@ -57,8 +59,8 @@ static ucs_status_t get_step(struct ucp_request *req)
     size_t           room;
 
     if ((req->send.id == 0) &&
-        ((get_obstacle(req->send.ep) != NULL) ||
-         !ucp_rdma_can_show(req->send.ep, &req->dt, lanes))) {
+        (get_obstacle(req->send.ep, ucp_dt_iter_piece_bytes(&req->dt)) !=
+         NULL)) {
         return ucp_rndv_fall_back(req);
     }
     status = ucp_rndv_open(req, &rndv);

@@ -16,8 +16,6 @@ void              ucp_piece_destroy(struct ucp_piece *piece);
 /* Give back its registrations and keys. */
 void ucp_piece_release_memory(struct ucp_piece *piece);
 
-enum { UCP_RDMA_OP_COUNT_MAX = 64 }; /* entries of an operation, each side */
-
 /* A put or get: as much of a range as the lists of one operation take.
  * length  bytes of it */
 struct ucp_rdma_lists {

@@ -36,9 +36,10 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
     if (!ucp_rndv_is_wanted(query, UCP_RNDV_PIPELINE)) {
         return ucp_offer_refuse(offer_p, "UCX_RNDV_SCHEME asks for another");
     }
-    lanes = ucp_rdma_query_lanes(query, UCP_RDMA_PUT);
-    put   = ucp_rdma_cost(query, lanes, UCP_RDMA_PUT);
-    pin   = ucp_rdma_register_cost(query, lanes);
+    lanes            = ucp_rdma_query_lanes(query, UCP_RDMA_PUT);
+    offer_p->piece_s = ucp_rdma_piece_cost(query, lanes, UCP_RDMA_PUT);
+    put              = ucp_rdma_cost(query, lanes, UCP_RDMA_PUT);
+    pin              = ucp_rdma_register_cost(query, lanes);
     /* The first piece is registered before anything moves; of the others the
      * slower of moving and registering counts, and a PUT and a FIN each. */
     return ucp_offer_sizes(
@@ -50,9 +51,10 @@ static ucs_status_t pipeline_offer(const struct ucp_query *query,
                 (4 * am->overhead_s + put.base_s) / piece));
 }
 
-static const char *pipeline_obstacle(const struct ucp_ep *ep)
+static const char *pipeline_obstacle(const struct ucp_ep *ep,
+                                     size_t               piece_bytes)
 {
-    return ucp_rdma_obstacle(ep, UCP_RNDV_PIPELINE, UCP_RDMA_PUT);
+    return ucp_rdma_obstacle(ep, UCP_RNDV_PIPELINE, UCP_RDMA_PUT, piece_bytes);
 }
 
 static ucs_status_t pipeline_step(struct ucp_request *req)
@@ -63,13 +65,12 @@ static ucs_status_t pipeline_step(struct ucp_request *req)
         .first_bytes_max = req->send.ep->config->lane.attr.am.bcopy_bytes_max -
                            UCP_WIRE_RNDV_BYTES,
     };
-    uint32_t         lanes = ucp_rdma_own_lanes(req->send.ep, UCP_RDMA_PUT);
     struct ucp_rndv *rndv;
     ucs_status_t     status;
 
     if ((req->send.id == 0) &&
-        ((pipeline_obstacle(req->send.ep) != NULL) ||
-         !ucp_rdma_can_show(req->send.ep, &req->dt, lanes))) {
+        (pipeline_obstacle(req->send.ep, ucp_dt_iter_piece_bytes(&req->dt)) !=
+         NULL)) {
         return ucp_rndv_fall_back(req);
     }
     status = ucp_rndv_open(req, &rndv);

@@ -10,9 +10,10 @@
  *     |---- FIN{range} ------------------------->| the data is visible
  *     S is done when all puts are complete         R when all FINs are there
  *
- * Chosen for contiguous data on a lane with put. A receiver that is not
- * contiguous, has no lane or no memory to register asks for fragments
- * instead: protocol 4. A put that fails is asked for again like that. */
+ * Chosen for data with memory to show, in one block or in pieces worth it, on a
+ * lane with put. A receiver whose data has none, without lane or registration,
+ * asks for fragments instead: protocol 4. A put that fails is asked for again
+ * like that. */
 #include "ucp/proto/rdma.h"
 
 #include <limits.h>
@@ -34,7 +35,8 @@ static ucs_status_t put_offer(const struct ucp_query *query,
     if (!ucp_rndv_is_wanted(query, UCP_RNDV_PUT)) {
         return ucp_offer_refuse(offer_p, "UCX_RNDV_SCHEME asks for another");
     }
-    lanes = ucp_rdma_query_lanes(query, UCP_RDMA_PUT);
+    lanes            = ucp_rdma_query_lanes(query, UCP_RDMA_PUT);
+    offer_p->piece_s = ucp_rdma_piece_cost(query, lanes, UCP_RDMA_PUT);
     return ucp_offer_sizes(
         offer_p, first, SIZE_MAX,
         ucs_linear_add(ucs_linear(3 * am->latency_s + 6 * am->overhead_s, 0),
@@ -42,9 +44,9 @@ static ucs_status_t put_offer(const struct ucp_query *query,
                                       ucp_rdma_register_cost(query, lanes))));
 }
 
-static const char *put_obstacle(const struct ucp_ep *ep)
+static const char *put_obstacle(const struct ucp_ep *ep, size_t piece_bytes)
 {
-    return ucp_rdma_obstacle(ep, UCP_RNDV_PUT, UCP_RDMA_PUT);
+    return ucp_rdma_obstacle(ep, UCP_RNDV_PUT, UCP_RDMA_PUT, piece_bytes);
 }
 
 static ucs_status_t put_step(struct ucp_request *req)
@@ -56,8 +58,8 @@ static ucs_status_t put_step(struct ucp_request *req)
     ucs_status_t     status;
 
     if ((req->send.id == 0) &&
-        ((put_obstacle(req->send.ep) != NULL) ||
-         !ucp_rdma_can_show(req->send.ep, &req->dt, lanes))) {
+        (put_obstacle(req->send.ep, ucp_dt_iter_piece_bytes(&req->dt)) !=
+         NULL)) {
         return ucp_rndv_fall_back(req);
     }
     status = ucp_rndv_open(req, &rndv);

@@ -19,7 +19,7 @@
  * one in the kernel is faster than nobody (docs/adr/0028). A sender that
  * closes gives the word back; what R has read by then counts, what it reads
  * then does not. An R that does not reach the word, as one that has not sent
- * anything to S yet, reads all by itself. */
+ * anything to S yet, reads all by itself; also where S had no word left. */
 #include "ucp/proto/rdma_shared.h"
 
 #include "ucp/proto/eager.h"
@@ -49,6 +49,13 @@ static uint32_t shared_back(uint64_t value)
     return (uint32_t)value >> 16;
 }
 
+/* Is that the word of this message, and a unit of it nobody's? */
+static bool shared_has_units(const struct ucp_share *share, uint64_t value)
+{
+    return uct_claim_is_current(share->name, value) &&
+           (shared_front(value) + shared_back(value) < share->count);
+}
+
 /* Claim a unit for the end whose count grows by [step].
  * @return the word before; its upper half is another's: nothing is left. */
 static uint64_t shared_claim(const struct ucp_share *share, uint32_t step)
@@ -56,8 +63,7 @@ static uint64_t shared_claim(const struct ucp_share *share, uint32_t step)
     uint64_t value = atomic_load_explicit(share->word, memory_order_acquire);
 
     do {
-        if (!uct_claim_is_current(share->name, value) ||
-            (shared_front(value) + shared_back(value) >= share->count)) {
+        if (!shared_has_units(share, value)) {
             return 0;
         }
         /* The bytes are ordered by the messages; the word only divides. */
@@ -173,9 +179,20 @@ static bool shared_take_word(struct ucp_rndv *rndv, uint32_t lanes)
     return false;
 }
 
-static const char *shared_obstacle(const struct ucp_ep *ep)
+/* How R finds it; zeros: all words are in use. */
+static void shared_name_word(struct ucp_rndv *rndv, uint32_t lanes,
+                             uint8_t *head)
 {
-    return ucp_rdma_obstacle(ep, UCP_RNDV_SHARED, UCP_RDMA_GET);
+    bool has_word = (rndv->share != NULL) || shared_take_word(rndv, lanes);
+
+    ucs_put_le32(head,
+                 has_word ? ucp_ep_lane_name(rndv->ep, rndv->share->lane) : 0);
+    ucs_put_le64(head + 4, has_word ? rndv->share->name : 0);
+}
+
+static const char *shared_obstacle(const struct ucp_ep *ep, size_t piece_bytes)
+{
+    return ucp_rdma_obstacle(ep, UCP_RNDV_SHARED, UCP_RDMA_GET, piece_bytes);
 }
 
 static ucs_status_t shared_step(struct ucp_request *req)
@@ -189,25 +206,22 @@ static ucs_status_t shared_step(struct ucp_request *req)
     struct ucp_rndv *rndv;
     ucs_status_t     status;
 
-    if ((req->send.id == 0) && (shared_obstacle(req->send.ep) != NULL)) {
+    if ((req->send.id == 0) && (shared_obstacle(req->send.ep, 0) != NULL)) {
         return ucp_rndv_fall_back(req);
     }
     status = ucp_rndv_open(req, &rndv);
     if (status != UCS_OK) {
         return status;
     }
-    /* Without a word or a key R asks for fragments. */
-    if ((rndv->share != NULL) || shared_take_word(rndv, lanes)) {
-        ucs_put_le32(head, ucp_ep_lane_name(rndv->ep, rndv->share->lane));
-        ucs_put_le64(head + 4, rndv->share->name);
-        lanes = ucp_rdma_register_all(
-            rndv, lanes, UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_READ);
-        start.head_bytes =
-            (uint16_t)(SHARED_HEAD_BYTES +
-                       ucp_rdma_head_encode(
-                           rndv, lanes, head + SHARED_HEAD_BYTES,
-                           ucs_min(room, sizeof(head)) - SHARED_HEAD_BYTES));
-    }
+    /* Without a word R reads all, without a key it asks for fragments. */
+    shared_name_word(rndv, lanes, head);
+    lanes = ucp_rdma_register_all(rndv, lanes,
+                                  UCT_ACCESS_LOCAL | UCT_ACCESS_REMOTE_READ);
+    start.head_bytes =
+        (uint16_t)(SHARED_HEAD_BYTES +
+                   ucp_rdma_head_encode(rndv, lanes, head + SHARED_HEAD_BYTES,
+                                        ucs_min(room, sizeof(head)) -
+                                            SHARED_HEAD_BYTES));
     start.first_bytes_max = room - start.head_bytes;
     return ucp_rndv_start(rndv, &start);
 }
@@ -252,14 +266,16 @@ void ucp_share_claim(struct ucp_rndv *rndv)
 
 /* ---- the receiver ---- */
 
-/* The word that the head names. NULL: this end does not reach it. */
+/* The word that the head names. NULL: none, or this end does not reach it. */
 static struct ucp_share *shared_find_word(struct ucp_rndv *rndv,
                                           const uint8_t *head, uint32_t lanes)
 {
     uint64_t name = ucs_get_le64(head + 4);
     int      lane = ucp_rdma_find_lane(rndv->ep, lanes, ucs_get_le32(head));
     _Atomic uint64_t *word =
-        (lane < 0) ? NULL : ucti_ep_claim(rndv->ep->lanes[lane].uct_ep, name);
+        ((lane < 0) || (name == 0))
+            ? NULL
+            : ucti_ep_claim(rndv->ep->lanes[lane].uct_ep, name);
 
     return (word == NULL) ? NULL
                           : shared_create(rndv, (unsigned)lane, name, word);
@@ -296,7 +312,7 @@ static ucs_status_t shared_answer(struct ucp_rndv          *rndv,
         return UCS_OK;
     }
     shared_divide(share, arrival->data_length, arrival->length);
-    share->since_ns           = ucsi_clock_ns();
+    share->seen               = rndv->ep->fragment_count;
     rndv->by_rdma.lanes       = lanes;
     rndv->by_rdma.piece_bytes = share->unit;
     ucs_list_add_tail(&rndv->ep->worker->shares, &share->link);
@@ -323,34 +339,34 @@ static bool shared_claim_back(struct ucp_share *share)
         ucp_worker_drop(rndv->ep->worker, rndv->ep, "a claim");
         return false;
     }
-    rndv->rdma  = (struct ucp_range){begin, end};
-    share->seen = rndv->asked.bytes;
+    rndv->rdma = (struct ucp_range){begin, end};
     return true;
 }
 
-void ucp_share_came(const struct ucp_rndv *rndv)
+/* Has nothing come from S for so long that R should read? The clock is read
+ * only while nothing comes. */
+static bool shared_is_quiet(struct ucp_share *share)
 {
-    struct ucp_share *share;
+    uint32_t count = share->rndv->ep->fragment_count;
 
-    ucs_list_for_each (share, &rndv->ep->worker->shares, link) {
-        if (share->rndv->ep == rndv->ep) {
-            share->seen = SIZE_MAX; /* the next look begins to wait anew */
-        }
+    if (share->seen != count) {
+        share->seen     = count;
+        share->since_ns = 0;
+        return false;
     }
+    if (share->since_ns == 0) {
+        share->since_ns = ucsi_clock_ns();
+        return false;
+    }
+    return ucsi_clock_ns() - share->since_ns >= SHARED_PATIENCE_NS;
 }
 
 /* Read a piece, if S does not send. @return events. */
-static unsigned shared_look(struct ucp_share *share, uint64_t now_ns)
+static unsigned shared_look(struct ucp_share *share)
 {
     struct ucp_rndv *rndv = share->rndv;
 
-    if (share->seen != rndv->asked.bytes) {
-        share->seen     = rndv->asked.bytes;
-        share->since_ns = now_ns;
-        return 0;
-    }
-    if (ucp_rndv_is_over(rndv) ||
-        (now_ns - share->since_ns < SHARED_PATIENCE_NS)) {
+    if (ucp_rndv_is_over(rndv) || !shared_is_quiet(share)) {
         return 0;
     }
     if ((rndv->rdma.offset == rndv->rdma.end) &&
@@ -364,6 +380,29 @@ static unsigned shared_look(struct ucp_share *share, uint64_t now_ns)
     return 1;
 }
 
+/* Is there something that R reads by itself, now or soon? */
+static bool shared_has_work(const struct ucp_share *share)
+{
+    const struct ucp_rndv *rndv = share->rndv;
+    uint64_t value = atomic_load_explicit(share->word, memory_order_acquire);
+
+    return !ucp_rndv_is_over(rndv) &&
+           ((rndv->rdma.offset < rndv->rdma.end) ||
+            (share->is_open && shared_has_units(share, value)));
+}
+
+bool ucp_shares_have_work(const struct ucp_worker *worker)
+{
+    const struct ucp_share *share;
+
+    ucs_list_for_each (share, &worker->shares, link) {
+        if (shared_has_work(share)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 unsigned ucp_shares_look(struct ucp_worker *worker)
 {
     struct ucp_share *share =
@@ -372,7 +411,7 @@ unsigned ucp_shares_look(struct ucp_worker *worker)
     /* One of them each time: a look reads one piece at most. */
     ucs_list_remove(&share->link);
     ucs_list_add_tail(&worker->shares, &share->link);
-    return shared_look(share, ucsi_clock_ns());
+    return shared_look(share);
 }
 
 const struct ucp_proto ucp_rdma_shared_proto = {

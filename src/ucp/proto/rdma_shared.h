@@ -22,8 +22,8 @@
  * count    units of [unit] bytes, the last may be shorter
  * front    S: first byte that it has not claimed
  * is_open  this end may claim
- * seen     R: bytes that had not come as fragments, since_ns: then; SIZE_MAX:
- *          something has come since */
+ * seen     R: fragment_count of the endpoint at the last look
+ * since_ns it has been so since then, as far as R has looked; 0: not yet */
 struct ucp_share {
     struct ucs_list   link;
     struct ucp_rndv  *rndv;
@@ -36,7 +36,7 @@ struct ucp_share {
     uint32_t          count;
     size_t            front;
     bool              is_open;
-    size_t            seen;
+    uint32_t          seen;
     uint64_t          since_ns;
 };
 
@@ -45,6 +45,12 @@ void ucp_share_destroy(struct ucp_share *share);
 
 /* S: R takes part; what is claimed may be sent. @return false: R may not. */
 bool ucp_share_begin(struct ucp_rndv *rndv, size_t offset, size_t length);
+
+/* S: has R taken part? */
+static inline bool ucp_share_has_begun(const struct ucp_share *share)
+{
+    return (share != NULL) && (share->count > 0);
+}
 
 /* S: may there be something to claim? */
 static inline bool ucp_share_is_open(const struct ucp_share *share)
@@ -62,8 +68,9 @@ static inline bool ucp_share_is_valid(const struct ucp_share *share)
         share->name, atomic_load_explicit(share->word, memory_order_acquire));
 }
 
-/* R: a fragment came: S is in its library, of all its messages. */
-void ucp_share_came(const struct ucp_rndv *rndv);
+/* R: is there a unit that it has claimed, or might? Without one all that is
+ * missing comes as messages, and R may sleep until then. */
+bool ucp_shares_have_work(const struct ucp_worker *worker);
 
 /* R: outside of callbacks: read where nothing comes. @return events. */
 unsigned ucp_shares_look(struct ucp_worker *worker);

@@ -22,6 +22,22 @@ ucs_status_t ucp_offer_sizes(struct ucp_offer *offer, size_t bytes_first,
     return ucsi_piecewise_set(&offer->cost, bytes_first, bytes_last, cost);
 }
 
+/* Each piece costs, so each byte costs its part of that. */
+static void select_add_pieces(struct ucp_offer       *offer,
+                              const struct ucp_query *query)
+{
+    if (query->piece_bytes == 0) {
+        return;
+    }
+    for (unsigned i = 0; i < offer->cost.count; ++i) {
+        struct ucs_linear *cost = &offer->cost.pieces[i].cost;
+
+        if (isfinite(cost->base_s)) {
+            cost->per_byte_s += offer->piece_s / (double)query->piece_bytes;
+        }
+    }
+}
+
 ucs_status_t ucp_select_all(const struct ucp_proto *const *protos,
                             const struct ucp_query        *query,
                             struct ucp_selection          *selection_p)
@@ -33,10 +49,12 @@ ucs_status_t ucp_select_all(const struct ucp_proto *const *protos,
          ++count) {
         struct ucp_offer *offer = &selection_p->offers[count];
 
-        offer->reason = NULL;
+        offer->reason  = NULL;
+        offer->piece_s = 0;
         if (protos[count]->offer(query, offer) != UCS_OK) {
             ucsi_piecewise_init(&offer->cost, UCS_LINEAR_NEVER);
         }
+        select_add_pieces(offer, query);
         costs[count] = &offer->cost;
     }
     if (count == 0) {

@@ -7,7 +7,7 @@
  *
  * For protocols in which both ends work on one message and neither may wait
  * for the other: who takes a piece says so in the word first. The words lie
- * with the interface that gave them, one cache line each; every peer of it
+ * with the interface that gave them, two in a cache line; every peer of it
  * can write all of them, so what is read from one is checked as anything else
  * that comes from outside.
  *
@@ -33,10 +33,15 @@
 struct uct_iface;
 struct uct_ep;
 
-enum { UCT_CLAIM_COUNT_MAX = 64 }; /* of one interface */
+enum {
+    UCT_CLAIM_COUNT_MAX = 64, /* of one interface */
+    /* A word changes once for each unit of tens of KiB, so more of them count
+     * for more than lines of their own. */
+    UCT_CLAIM_BYTES = UCS_CACHE_LINE_BYTES / 2,
+};
 
 struct uct_claim {
-    UCS_ALIGNED(UCS_CACHE_LINE_BYTES) _Atomic uint64_t word;
+    UCS_ALIGNED(UCT_CLAIM_BYTES) _Atomic uint64_t word;
 };
 
 /* The words of an interface.

@@ -41,12 +41,12 @@ static _Atomic int doorbell_registered;
  * is also published by a release. */
 static void doorbell_fence(void)
 {
-#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#if UCS_HAS_TSAN && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif
     atomic_thread_fence(memory_order_seq_cst);
-#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+#if UCS_HAS_TSAN && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
 }

@@ -44,13 +44,13 @@ enum uct_sm_wire_limit {
      * begins a line: less than this. */
     UCT_SM_CHUNK_MARGIN_BYTES = UCT_SM_LINE_BYTES,
     /* Words for protocols (uct/api/claim.h): what the header's page holds. */
-    UCT_SM_CLAIM_COUNT = 32,
+    UCT_SM_CLAIM_COUNT = UCT_CLAIM_COUNT_MAX,
     /* Endpoints that share a channel: bits of a control word. */
     UCT_SM_SOURCE_INDEX_MAX = (1 << 24) - 1,
 };
 
 #define UCT_SM_MAGIC UINT64_C(0x31306d7377657363) /* "csewsm01" */
-enum { UCT_SM_LAYOUT_VERSION = 3 };
+enum { UCT_SM_LAYOUT_VERSION = 4 };
 
 /* What the owner says about itself before anyone can see the segment; it
  * never changes. */
