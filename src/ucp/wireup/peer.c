@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "ucp/core/lost.h"
 #include "ucp/wireup/self_address.h"
 #include "ucs/bytes.h"
 #include "ucs/log.h"
@@ -346,6 +347,7 @@ static ucs_status_t announce_receive(void *arg, struct uct_source *source,
     }
     ep->source   = source;
     source->user = ep;
+    ep->flags &= (uint16_t)~UCP_EP_PEER_LEFT;
     return UCS_OK;
 }
 
@@ -367,8 +369,11 @@ void ucp_peer_source_ended(void *arg, struct uct_source *source,
     if (ep->source == source) {
         ep->source = NULL;
     }
-    if (status != UCS_OK) {
+    if (status == UCS_OK) {
+        ep->flags |= UCP_EP_PEER_LEFT;
+    } else {
         ucp_ep_fail(ep, status);
+        ucp_ep_lost(ep, status); /* it did not leave: it is gone */
     }
     /* The lane may have failed before: what came since then ends here. */
     if (!ucp_peer_rails_wait(ep, source)) {
