@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_lost.c - three processes: the test, a survivor in error mode NONE with
  * a receive that waits, and a victim that is killed or leaves. */
+#include "config.h"
+
 #include "ucp/core/lost.h"
 
 #include <signal.h>
@@ -18,18 +20,31 @@
 
 enum { WENT_ON = 7, STILL_WAITS = 8, WAIT_SECONDS = 20 };
 
-/* is_killed  the victim; else it leaves in order */
+/* is_killed  the victim; else it leaves in order
+ * is_lost    that is said
+ * must_end   and the survivor ends by it */
 struct scene {
     const char *tls, *action;
-    bool        is_killed, must_end;
+    bool        is_killed, is_lost, must_end;
 };
 
-static const struct scene killed  = {"sm", "abort", true, true};
-static const struct scene told    = {"sm", "error", true, false};
-static const struct scene orderly = {"sm", "abort", false, false};
+static const struct scene killed = {"sm", "abort", true, false, false};
+static const struct scene leaves = {"sm", "abort", false, false, false};
+#ifdef HAVE_UDP
+static const struct scene silent        = {"udp", "abort", true, true, true};
+static const struct scene silent_told   = {"udp", "error", true, true, false};
+static const struct scene leaves_by_udp = {"udp", "abort", false, false, false};
+#endif
 
 static const struct test_param lost_params[] = {
-    {"killed", &killed}, {"killed_and_told", &told}, {"leaves", &orderly}, {0}};
+    {"killed", &killed},
+    {"leaves", &leaves},
+#ifdef HAVE_UDP
+    {"silent", &silent},
+    {"silent_and_told", &silent_told},
+    {"leaves_by_udp", &leaves_by_udp},
+#endif
+    {0}};
 
 struct side {
     ucp_context_h context;
@@ -149,6 +164,7 @@ static void lost__ends_who_handles_no_errors(const struct test_param *param)
 
     (void)setenv("UCX_TLS", scene->tls, 1);
     (void)setenv("UCX_LOST_PEER", scene->action, 1);
+    (void)setenv("UCX_FAILURE_BOUND_PEER", "1s", 1);
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, between), 0);
     ck_assert_int_eq(pipe(said), 0);
     other = start(between[1], between[0], -1, 0, scene->is_killed);
@@ -168,8 +184,7 @@ static void lost__ends_who_handles_no_errors(const struct test_param *param)
         ck_assert_msg(WIFEXITED(status) && (WEXITSTATUS(status) == WENT_ON),
                       "status %x: %s", status, text);
     }
-    ck_assert_int_eq(strstr(text, "the peer is lost") != NULL,
-                     scene->is_killed);
+    ck_assert_int_eq(strstr(text, "the peer is lost") != NULL, scene->is_lost);
 }
 
 static const struct test_case cases[] = {

@@ -94,8 +94,8 @@ static const struct ucs_config_entry config_entries[] = {
      .type         = UCS_CONFIG_TYPE_ENUM,
      .type_arg     = lost_actions,
      .doc          = "What a program in error mode NONE does when a peer is "
-                     "gone that did not leave: abort, or say it (error) and "
-                     "go on; receives from it then wait for ever."},
+                     "silent for the bound: abort, or say it (error) and go "
+                     "on; receives from it then wait for ever."},
     {.name         = "PROTO_INFO",
      .default_text = "n",
      .offset       = offsetof(struct ucp_context_config, proto_info),

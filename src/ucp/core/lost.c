@@ -2,12 +2,14 @@
 /* ucp/core/lost.c - end the process, or say why it may wait for ever.
  *
  *     the peer leaves in order (FIN, closed worker)  --> goes on
- *     silence, no way, killed                        --> lost
+ *     its process ended, and the kernel tells (sm)   --> goes on
+ *     silence, no way                                --> lost
  *
  * In mode NONE there is nobody to tell: a receive names no endpoint, so it
  * cannot fail with one, and who waits in it waits for ever. A job in which one
- * process ends with an error is ended by its launcher; one that hangs is not.
- */
+ * process ends with an error is ended by its launcher; one that hangs is not. A
+ * process that ended was seen by its launcher, too; and one that left by exit()
+ * did nothing wrong. */
 #include "ucp/core/lost.h"
 
 #include <stdlib.h>
@@ -34,9 +36,8 @@ void ucp_ep_lost(struct ucp_ep *ep, ucs_status_t status)
     }
     ucs_log(UCS_LOG_LEVEL_FATAL,
             "%s: the peer is lost: %s; this program asked for no error "
-            "handling and may wait "
-            "for that peer for ever, so it ends here (UCX_LOST_PEER=error: it "
-            "goes on)",
+            "handling and may wait for that peer for ever, so it ends here "
+            "(UCX_LOST_PEER=error: it goes on)",
             text, ucs_status_string(status));
     abort();
 }

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "ucp/core/lost.h"
 #include "ucp/wireup/self_address.h"
 #include "ucs/bytes.h"
 #include "ucs/log.h"
@@ -373,7 +372,6 @@ void ucp_peer_source_ended(void *arg, struct uct_source *source,
         ep->flags |= UCP_EP_PEER_LEFT;
     } else {
         ucp_ep_fail(ep, status);
-        ucp_ep_lost(ep, status); /* it did not leave: it is gone */
     }
     /* The lane may have failed before: what came since then ends here. */
     if (!ucp_peer_rails_wait(ep, source)) {
