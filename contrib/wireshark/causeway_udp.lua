@@ -54,6 +54,7 @@ field("flags.any_order", ProtoField.bool, "Any order", 8, nil, 0x01)
 field("flags.last", ProtoField.bool, "Last", 8, nil, 0x02)
 field("flags.ack_now", ProtoField.bool, "Acknowledge at once", 8, nil, 0x04)
 field("flags.bundle", ProtoField.bool, "Several messages", 8, nil, 0x08)
+field("flags.refused", ProtoField.bool, "Known to be refused", 8, nil, 0x10)
 field("am_id", u8, "Active message id", DEC)
 field("attempt", u8, "Attempt", DEC)
 field("newest_attempt", u8, "Attempt of the newest", DEC)
@@ -278,7 +279,8 @@ end
 local function add_flags(tree, range)
     local branch = tree:add(f.flags, range)
 
-    for _, name in ipairs({ "any_order", "last", "ack_now", "bundle" }) do
+    for _, name in ipairs({ "any_order", "last", "ack_now", "bundle",
+        "refused" }) do
         branch:add(f["flags." .. name], range)
     end
 end

@@ -228,27 +228,98 @@ void *ucsi_mpool_get_slow(struct ucs_mpool *pool)
     return element;
 }
 
-/* Undo mpool_chunk_prepare and count the elements that are still used. The
- * last fresh_count elements were never got: their links hold nothing yet. */
-static unsigned mpool_chunk_finish(struct ucs_mpool       *pool,
-                                   struct ucs_mpool_chunk *chunk,
-                                   unsigned                fresh_count)
+/* How many elements of a chunk are used. The last fresh_count of them were
+ * never got: their links hold nothing yet. */
+static unsigned mpool_chunk_used(const struct ucs_mpool       *pool,
+                                 const struct ucs_mpool_chunk *chunk,
+                                 unsigned                      fresh_count)
 {
-    char    *element       = chunk->element_first;
-    unsigned touched_count = chunk->element_count - fresh_count;
-    unsigned used_count    = 0;
+    char    *element    = chunk->element_first;
+    unsigned used_count = 0, i;
+
+    for (i = 0; i < chunk->element_count - fresh_count;
+         ++i, element += pool->stride_bytes) {
+        used_count += (*ucs_mpool_link_(element) & 1) == 0;
+    }
+    return used_count;
+}
+
+/* Undo mpool_chunk_prepare. */
+static void mpool_chunk_finish(struct ucs_mpool       *pool,
+                               struct ucs_mpool_chunk *chunk)
+{
+    char    *element = chunk->element_first;
     unsigned i;
 
     for (i = 0; i < chunk->element_count; ++i, element += pool->stride_bytes) {
-        if ((i < touched_count) && ((*ucs_mpool_link_(element) & 1) == 0)) {
-            ++used_count;
-        }
         ucs_mpool_unpoison_(pool, element);
         if (pool->params.element_cleanup != NULL) {
             pool->params.element_cleanup(pool, element);
         }
     }
-    return used_count;
+}
+
+/* The free elements of a chunk that stays. */
+static void mpool_chunk_list(struct ucs_mpool             *pool,
+                             const struct ucs_mpool_chunk *chunk,
+                             unsigned                      fresh_count)
+{
+    char      *element = chunk->element_first;
+    uintptr_t *link;
+    unsigned   i;
+
+    for (i = 0; i < chunk->element_count - fresh_count;
+         ++i, element += pool->stride_bytes) {
+        link = ucs_mpool_link_(element);
+        if (*link & 1) {
+            *link           = pool->free_link;
+            pool->free_link = (uintptr_t)link | 1;
+        }
+    }
+}
+
+/* Take a chunk out, which is the newest or behind `newer`. */
+static void mpool_chunk_drop(struct ucs_mpool       *pool,
+                             struct ucs_mpool_chunk *newer,
+                             struct ucs_mpool_chunk *chunk)
+{
+    struct ucs_mpool_chunk *newest = pool->chunks;
+
+    pool->chunks = chunk; /* as element_cleanup and release expect */
+    mpool_chunk_finish(pool, chunk);
+    pool->params.chunk_ops->release(pool, chunk);
+    pool->chunks = newest;
+    if (newer == NULL) {
+        pool->chunks      = chunk->next;
+        pool->fresh_count = 0; /* only the newest chunk has any */
+    } else {
+        newer->next = chunk->next;
+    }
+    pool->element_count -= chunk->element_count;
+    free(chunk);
+}
+
+size_t ucsi_mpool_trim(struct ucs_mpool *pool)
+{
+    struct ucs_mpool_chunk *newer = NULL, *chunk, *next;
+    size_t                  bytes = 0;
+    unsigned                fresh_count;
+
+    pool->free_link = UCS_MPOOL_LINK_END;
+    for (chunk = pool->chunks; chunk != NULL; chunk = next) {
+        next        = chunk->next;
+        fresh_count = (newer == NULL) ? pool->fresh_count : 0;
+        if ((next != NULL) &&
+            (mpool_chunk_used(pool, chunk, fresh_count) == 0)) {
+            bytes += chunk->size_bytes;
+            mpool_chunk_drop(pool, newer, chunk);
+        } else {
+            mpool_chunk_list(pool, chunk, fresh_count);
+            newer = chunk;
+        }
+    }
+    pool->chunk_count_next = mpool_count_next(pool);
+    return bytes;
 }
 
 unsigned ucsi_mpool_cleanup(struct ucs_mpool *pool, bool report_leaks)
@@ -257,17 +328,13 @@ unsigned ucsi_mpool_cleanup(struct ucs_mpool *pool, bool report_leaks)
     struct ucs_mpool_chunk *chunk;
 
     while ((chunk = pool->chunks) != NULL) {
-        leak_count += mpool_chunk_finish(pool, chunk, pool->fresh_count);
-        pool->params.chunk_ops->release(pool, chunk);
-        pool->chunks      = chunk->next;
-        pool->fresh_count = 0; /* only the newest chunk has any */
-        free(chunk);
+        leak_count += mpool_chunk_used(pool, chunk, pool->fresh_count);
+        mpool_chunk_drop(pool, NULL, chunk);
     }
     if (report_leaks && (leak_count > 0)) {
         ucs_warn("mpool %s: %u elements were not put back", pool->params.name,
                  leak_count);
     }
-    pool->free_link     = UCS_MPOOL_LINK_END;
-    pool->element_count = 0;
+    pool->free_link = UCS_MPOOL_LINK_END;
     return leak_count;
 }

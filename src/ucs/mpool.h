@@ -9,9 +9,10 @@
  * into an element: what it held survives put and get, so what element_init
  * prepared once (a registration key, an address) stays valid.
  *
- * Memory grows by chunks and is given back by cleanup only. A chunk is
- * touched element by element, on first use, unless element_init wants to see
- * all of them. The last element put is the first one got: it is in the cache.
+ * Memory grows by chunks and is given back by cleanup, or by trim where all of
+ * a chunk is free. A chunk is touched element by element, on first use, unless
+ * element_init wants to see all of them. The last element put is the first one
+ * got: it is in the cache.
  *
  * Thread: none of its own; the owner of the pool serialises get and put. */
 #ifndef UCS_MPOOL_H_
@@ -147,6 +148,13 @@ UCS_EXPORT unsigned ucsi_mpool_cleanup(struct ucs_mpool *pool,
  *         was done; UCS_ERR_NO_MEMORY: the pool grew less or not at all. */
 UCS_EXPORT UCS_MUST_USE ucs_status_t ucsi_mpool_reserve(struct ucs_mpool *pool,
                                                         unsigned count);
+
+/* Give back the chunks of which no element is used, but for the oldest, the
+ * smallest: what a burst needed once. Looks at every element, so it is for
+ * quiet moments.
+ *
+ * @return The bytes given back. */
+UCS_EXPORT size_t ucsi_mpool_trim(struct ucs_mpool *pool);
 
 /* The other half of get: an element never used before, from this chunk or a
  * new one. */

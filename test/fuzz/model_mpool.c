@@ -166,6 +166,38 @@ static void model_reserve(struct model *model, unsigned count)
     }
 }
 
+static bool model_is_there(const struct model *model, const char *element)
+{
+    const struct ucs_mpool_chunk *chunk;
+
+    for (chunk = model->pool.chunks; chunk != NULL; chunk = chunk->next) {
+        if ((element >= (const char *)chunk->memory) &&
+            (element < (const char *)chunk->memory + chunk->size_bytes)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is free may be gone. */
+static void model_trim(struct model *model)
+{
+    unsigned before = model->pool.element_count, count = 0;
+    size_t   bytes = ucsi_mpool_trim(&model->pool);
+
+    ucs_check((bytes > 0) == (model->pool.element_count < before));
+    ucs_check(model->pool.element_count >= model->used_count);
+    for (unsigned i = 0; i < model->seen_count; ++i) {
+        const struct seen *seen = &model->seen[i];
+
+        ucs_check(!seen->is_used || model_holds(model, seen));
+        if (seen->is_used || model_is_there(model, (char *)seen->element)) {
+            model->seen[count++] = *seen;
+        }
+    }
+    model->seen_count = count;
+}
+
 static void model_start(struct model *model, struct tape *tape)
 {
     static const struct ucs_mpool_chunk_ops ops = {model_alloc, model_release};
@@ -202,7 +234,9 @@ void model_mpool(const uint8_t *data, size_t size)
             model_get(&model, (uint8_t)operation);
         } else if (operation < 250) {
             model_put(&model, tape_u16(&tape));
-        } else if (operation < 253) {
+        } else if (operation == 252) {
+            model_trim(&model);
+        } else if (operation < 252) {
             model_reserve(&model, tape_u16(&tape) % (2 * ELEMENT_COUNT_MAX));
         } else {
             model.alloc_failures = operation % 3;

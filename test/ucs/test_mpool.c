@@ -235,6 +235,67 @@ static void reserve__then_no_memory_is_needed(const struct test_param *param)
     ck_assert_uint_eq(ucsi_mpool_cleanup(&pool, false), 500);
 }
 
+/* 2 + 2 + 4 + 8 elements: one of the third chunk stays used, its chunk too,
+ * and the first. */
+static void trim__keeps_what_is_used(const struct test_param *param)
+{
+    struct ucs_mpool_params params = {.element_bytes = 100, .chunk_count = 2};
+    void                   *elements[16], *used;
+    unsigned                i;
+
+    (void)param;
+    start(&params);
+    for (i = 0; i < 10; ++i) { /* the newest chunk has fresh ones */
+        elements[i] = ucs_mpool_get(&pool);
+    }
+    ck_assert_uint_eq(pool.element_count, 16);
+    used = elements[5];
+    for (i = 0; i < 10; ++i) {
+        if (elements[i] != used) {
+            ucs_mpool_put(elements[i]);
+        }
+    }
+    ck_assert_uint_gt(ucsi_mpool_trim(&pool), 900);
+    ck_assert_uint_eq(pool.element_count, 6);
+    ck_assert_uint_eq(ucsi_mpool_trim(&pool), 0);
+    for (i = 0; i < 5; ++i) { /* all that are free, none twice */
+        elements[i] = ucs_mpool_get(&pool);
+        ck_assert_ptr_ne(elements[i], used);
+        ck_assert_uint_eq(pool.element_count, 6);
+    }
+    ck_assert_ptr_nonnull(ucs_mpool_get(&pool)); /* grows as it did */
+    ck_assert_uint_eq(pool.element_count, 12);
+    ck_assert_uint_eq(ucsi_mpool_trim(&pool), 0);
+    ck_assert_ptr_nonnull(ucs_mpool_get(&pool)); /* one of the fresh ones */
+    ck_assert_uint_eq(pool.element_count, 12);
+    ck_assert_uint_eq(ucsi_mpool_cleanup(&pool, false), 8);
+}
+
+static void trim__undoes_what_init_did(const struct test_param *param)
+{
+    struct ucs_mpool_params params = {.element_bytes   = 100,
+                                      .chunk_count     = 2,
+                                      .element_init    = count_init,
+                                      .element_cleanup = count_cleanup};
+    void                   *elements[4];
+    unsigned                i;
+
+    (void)param;
+    init_count = cleanup_count = 0;
+    start(&params);
+    ck_assert_uint_eq(ucsi_mpool_trim(&pool), 0);
+    for (i = 0; i < 4; ++i) {
+        elements[i] = ucs_mpool_get(&pool);
+    }
+    for (i = 0; i < 4; ++i) {
+        ucs_mpool_put(elements[i]);
+    }
+    ck_assert_uint_gt(ucsi_mpool_trim(&pool), 0);
+    ck_assert_uint_eq(cleanup_count, 2);
+    ck_assert_uint_eq(ucsi_mpool_cleanup(&pool, true), 0);
+    ck_assert_uint_eq(cleanup_count, init_count);
+}
+
 /* Pages of a chunk that the kernel has had to provide. */
 static unsigned resident_pages(void *memory, size_t size_bytes)
 {
@@ -396,6 +457,8 @@ static const struct test_case cases[] = {
     TEST(element_init__once_for_each),
     TEST(grow__doubles_within_bounds),
     TEST(reserve__then_no_memory_is_needed),
+    TEST(trim__keeps_what_is_used),
+    TEST(trim__undoes_what_init_did),
     TEST(chunk__is_touched_on_first_use),
     TEST(cleanup__reports_leaks),
     TEST(put__twice_is_caught),

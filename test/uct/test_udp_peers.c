@@ -449,6 +449,24 @@ static void one_asks__the_other_uses_it(const struct test_param *param)
 
 /* The one that gives way is destroyed while it asks: the other one connects
  * all the same. */
+/* A client that has not said a word may have given the connection up. */
+static void one_asks__and_is_not_heard(const struct test_param *param)
+{
+    uint64_t incarnation = wild_iface(&wild.hosts[0])->env.incarnation;
+
+    (void)param;
+    wild_connect(&wild.hosts[0], wild.hosts[1].address);
+    wild_send(&wild.hosts[0]);
+    while (wild_conn_count(&wild.hosts[1]) == 0) {
+        (void)uct_udp_transport.progress(wild.hosts[1].iface);
+        if (wild_conn_count(&wild.hosts[1]) == 0) {
+            (void)uct_udp_transport.progress(wild.hosts[0].iface);
+        }
+    }
+    ck_assert_ptr_null(
+        udp_peers_adopt(wild_iface(&wild.hosts[1]), incarnation));
+}
+
 static void both_ask__and_one_goes(const struct test_param *param)
 {
     (void)param;
@@ -464,6 +482,7 @@ static void both_ask__and_one_goes(const struct test_param *param)
 static const struct test_case cases[] = {
     TEST(both_ask__share_a_connection),
     TEST(one_asks__the_other_uses_it),
+    TEST(one_asks__and_is_not_heard),
     TEST(both_ask__and_one_goes),
     TEST_TIMEOUT(stranger__floods_with_questions, 600),
     TEST(stranger__guesses_everything_but_the_tag),

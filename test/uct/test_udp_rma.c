@@ -172,6 +172,56 @@ static void rma__without_the_key_is_refused(const struct test_param *param)
         ucs_counter_get(&net.ends[1].env.counters[UDP_COUNT_BAD_ACCESS]), 3);
 }
 
+/* The word that a put is refused may be lost, the acknowledgement of the put
+ * not: its asker hears of it all the same. */
+static void rma__refused_on_a_bad_path(const struct test_param *param)
+{
+    static uint8_t memory[NET_REGION_BYTES];
+    unsigned       round;
+
+    (void)param;
+    open_region();
+    net.ends[1].region_access = UCT_ACCESS_REMOTE_READ;
+    bad_path();
+    for (round = 0; round < 60; ++round) {
+        size_t               length   = (round % 10 == 0) ? sizeof(memory) : 8;
+        struct udp_fragment *fragment = ask(UDP_KIND_PUT, 0, length);
+
+        lend(fragment, memory, length);
+        go(fragment);
+        ++asked;
+        ck_assert(udp_net_until(&net, has_answers, 60));
+        ck_assert_int_eq(net.ends[0].finished_status, UCS_ERR_INVALID_ADDR);
+    }
+    ck_assert_uint_eq(net.ends[1].conn.shares[UDP_SHARE_ANSWER], 0);
+    ck_assert_ptr_null(net.ends[1].conn.refusal);
+}
+
+/* Nobody waits for it: it ends, too, and holds nothing back. */
+static void rma__refused_and_nobody_waits(const struct test_param *param)
+{
+    static uint8_t       memory[8];
+    struct udp_fragment *put, *get;
+
+    (void)param;
+    open_region();
+    net.ends[1].region_access = UCT_ACCESS_REMOTE_READ;
+    put            = udp_fragment_new(&net.ends[0].conn, UDP_KIND_PUT);
+    put->key       = net.ends[1].region_key;
+    put->operation = ++net.ends[0].conn.operation;
+    put->total     = sizeof(memory);
+    lend(put, memory, sizeof(memory));
+    go(put);
+    get = ask(UDP_KIND_GET, 0, sizeof(memory));
+    lend(get, memory, sizeof(memory));
+    go(get);
+    asked = 1;
+    ck_assert(udp_net_until(&net, has_answers, 60));
+    ck_assert_int_eq(net.ends[0].finished_status, UCS_OK);
+    ck_assert_uint_eq(
+        ucs_counter_get(&net.ends[1].env.counters[UDP_COUNT_BAD_ACCESS]), 1);
+}
+
 /* --------------------------------------------------- a peer that lies */
 
 static uint8_t packet[UDP_PACKET_BYTES_MAX] UCS_ALIGNED(8);
@@ -257,6 +307,8 @@ static void rma__answers_that_nobody_takes(const struct test_param *param)
 static const struct test_case cases[] = {TEST(rma__put_and_get_on_a_bad_path),
                                          TEST(rma__atomics_happen_once),
                                          TEST(rma__without_the_key_is_refused),
+                                         TEST(rma__refused_on_a_bad_path),
+                                         TEST(rma__refused_and_nobody_waits),
                                          TEST(rma__answers_before_the_question),
                                          TEST(rma__answers_that_nobody_takes),
                                          {0}};

@@ -325,12 +325,6 @@ void udp_conn_take(struct udp_conn *conn, const struct udp_head *head,
         range_count = udp_wire_get_ranges(
             bytes + UDP_HEAD_BYTES, length - UDP_HEAD_BYTES, head->ack, ranges);
     }
-    if (head->kind == UDP_KIND_RESULT) {
-        /* Why a put failed comes before the word that it arrived. */
-        udp_conn_arrival(conn, head, bytes, length);
-        udp_conn_take_ack(conn, head, NULL, 0);
-        return;
-    }
     udp_conn_take_ack(conn, head, ranges, range_count);
     if (udp_kind_is_numbered(head->kind)) {
         udp_conn_arrival(conn, head, bytes, length);

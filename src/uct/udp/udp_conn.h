@@ -77,13 +77,12 @@ struct udp_fragment {
 /* Kinds of fragments that are no packets. */
 enum { UDP_FRAGMENT_FLUSH = UDP_KIND_COUNT };
 
-/* id, peer_id      what each end calls it
- * user             the owner's endpoint; NULL: none
+/* id, peer_id      what each end calls it; user: the owner's endpoint, or NULL
  * number           of the next packet outside of the order
- * heard_ns         when anything last came
- * pinged_count     since then
+ * heard_ns         when anything last came; pinged_count: since then
  * fragments        in order; operations: GET, ATOMIC not answered yet
  * finished         fragments to complete, for the owner
+ * refusal          RESULT of the last put refused, while on its way; NULL
  * flushes          fragments of FLUSH that wait until their number arrived
  * is_guest         made by somebody at the address with that guest_key
  * client_nonce     what the client drew; ACCEPT says it again
@@ -122,6 +121,7 @@ struct udp_conn {
     struct udp_mtu        mtu;
     struct ucs_queue      fragments, finished, flushes, canceled;
     struct ucs_list       operations, reassemblies;
+    struct udp_fragment  *refusal;
     unsigned              fragment_count, operation_count;
     unsigned              reassembly_count;
     uint32_t              shares[UDP_SHARE_COUNT];

@@ -82,6 +82,12 @@ void udp_segment_note(struct udp_conn *conn, struct udp_segment *segment,
 /* Something is on its way: watch its tail. */
 void udp_conn_start_probe(struct udp_conn *conn);
 
+/* A put of which the peer has said that it does not take it. */
+UCS_INLINE bool udp_fragment_is_refused(const struct udp_fragment *fragment)
+{
+    return (fragment->kind == UDP_KIND_PUT) && (fragment->status != UCS_OK);
+}
+
 /* Packets of the fragment at the head of the queue, as many as go at once.
  * @return bytes; 0: no more now. */
 size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment);

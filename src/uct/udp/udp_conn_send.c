@@ -16,6 +16,7 @@ enum {
     /* What the kernel charges a packet in a socket buffer besides its
      * bytes. */
     SEND_PACKET_CHARGE = 768,
+    SEND_FLAGS_OFFSET  = 15, /* in a head */
 };
 
 bool udp_conn_has_window(const struct udp_conn *conn)
@@ -71,7 +72,7 @@ static void send_fill(struct udp_conn *conn, struct udp_head *head)
 static bool send_is_bundle(const struct udp_segment *segment)
 {
     return (udp_wire_kind(segment->bytes) == UDP_KIND_AM) &&
-           (segment->bytes[15] & UDP_FLAG_BUNDLE);
+           (segment->bytes[SEND_FLAGS_OFFSET] & UDP_FLAG_BUNDLE);
 }
 
 /* Bring a segment's head up to date. */
@@ -83,6 +84,10 @@ static void send_seal_segment(struct udp_conn    *conn,
 
     send_fill(conn, &head);
     udp_wire_put_ack(segment->bytes, &head);
+    if ((segment->fragment != NULL) &&
+        udp_fragment_is_refused(segment->fragment)) {
+        segment->bytes[SEND_FLAGS_OFFSET] |= UDP_FLAG_REFUSED;
+    }
     if ((segment->payload_bytes == 0) && !send_is_bundle(segment)) {
         covered = UDP_HEAD_BYTES +
                   udp_wire_extension_bytes(udp_wire_kind(segment->bytes));
@@ -106,6 +111,7 @@ void udp_segment_note(struct udp_conn *conn, struct udp_segment *segment,
     }
     segment->is_app_limited = udp_conn_is_app_limited(conn);
     udp_send_sent(&conn->send, segment, channel, env->now_ns);
+    ++env->sent_count;
     segment->room = ucsi_hotel_checkin(&env->hotel, segment, env->now_ns,
                                        udp_rtt_timeout_ns(&conn->rtt));
     ucs_assert(segment->room != UCS_HOTEL_NO_ROOM);

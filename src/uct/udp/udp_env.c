@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ucs/clock.h"
 #include "uct/udp/udp_conn.h"
 #include "uct/udp/udp_crypt.h"
 
@@ -17,6 +18,29 @@ enum {
     ENV_FRAGMENT_COUNT   = 16,
     ENV_CRYPT_COUNT      = 4,
 };
+
+/* An interface that sent nothing for so long rests. */
+#define ENV_REST_NS UCS_NS_PER_S
+
+static const size_t env_pools[] = {
+    offsetof(struct udp_env, small),
+    offsetof(struct udp_env, large),
+    offsetof(struct udp_env, fragments),
+    offsetof(struct udp_env, rings),
+    offsetof(struct udp_env, short_rings),
+    offsetof(struct udp_env, held_small),
+    offsetof(struct udp_env, held_large),
+    offsetof(struct udp_env, held_huge),
+    offsetof(struct udp_env, reassemblies),
+    offsetof(struct udp_env, crypts),
+};
+
+struct ucs_mpool *udp_env_pool(struct udp_env *env, unsigned index)
+{
+    return (index < UCS_ARRAY_COUNT(env_pools))
+               ? (struct ucs_mpool *)((uint8_t *)env + env_pools[index])
+               : NULL;
+}
 
 static const struct ucs_counter_desc env_counters[UDP_COUNT_COUNT] = {
     [UDP_COUNT_RESENT]     = {"resent", "segments sent again"},
@@ -145,16 +169,23 @@ void udp_env_cleanup(struct udp_env *env)
     ucsi_timer_queue_cleanup(&env->timers);
     ucsi_hotel_cleanup(&env->hotel);
     free(env->scratch);
-    (void)ucsi_mpool_cleanup(&env->crypts, true);
-    (void)ucsi_mpool_cleanup(&env->reassemblies, true);
-    (void)ucsi_mpool_cleanup(&env->held_huge, true);
-    (void)ucsi_mpool_cleanup(&env->held_large, true);
-    (void)ucsi_mpool_cleanup(&env->held_small, true);
-    (void)ucsi_mpool_cleanup(&env->short_rings, true);
-    (void)ucsi_mpool_cleanup(&env->rings, true);
-    (void)ucsi_mpool_cleanup(&env->fragments, true);
-    (void)ucsi_mpool_cleanup(&env->large, true);
-    (void)ucsi_mpool_cleanup(&env->small, true);
+    for (unsigned i = 0; udp_env_pool(env, i) != NULL; ++i) {
+        (void)ucsi_mpool_cleanup(udp_env_pool(env, i), true);
+    }
+}
+
+void udp_env_rest(struct udp_env *env)
+{
+    env->rest_ns = env->now_ns + ENV_REST_NS;
+    if (env->sent_count_seen != env->sent_count) {
+        env->sent_count_seen = env->sent_count;
+        env->has_rested      = false;
+    } else if (!env->has_rested) {
+        env->has_rested = true;
+        for (unsigned i = 0; udp_env_pool(env, i) != NULL; ++i) {
+            (void)ucsi_mpool_trim(udp_env_pool(env, i));
+        }
+    }
 }
 
 struct udp_held *udp_env_hold(struct udp_env *env, size_t length)

@@ -8,7 +8,7 @@
  * callback: it says what is to be done. Who owns the environment (an
  * interface, a test, a simulation) does it.
  *
- * Memory comes from pools that grow in chunks; each has a bound. */
+ * Memory comes from bounded pools; what a burst made of them is given back. */
 #ifndef UCT_UDP_ENV_H_
 #define UCT_UDP_ENV_H_
 
@@ -130,6 +130,8 @@ struct udp_env_ops {
  * busy            connections with something to send, served in turn
  * bundles         connections that gather tiny messages
  * turn            counts the turns
+ * rest_ns         when to look whether anything was sent: sent_count segments
+ *                 now, and at the last look; has_rested: since then
  * deferred        its message was handed up, what the head said of the other
  *                 direction waits; may_defer: in this poll
  * owing           connections that owe an acknowledgement, oldest first
@@ -161,6 +163,9 @@ struct udp_env {
     uint64_t                   deferred_ns;
     bool                       may_defer;
     uint32_t                   turn;
+    uint64_t                   rest_ns;
+    uint32_t                   sent_count, sent_count_seen;
+    bool                       has_rested;
     struct ucs_counter         counters[UDP_COUNT_COUNT];
     uint32_t                   reassembly_count;
     uint32_t                   shares[UDP_SHARE_COUNT];
@@ -199,6 +204,13 @@ unsigned udp_env_turn(struct udp_env *env);
 
 /* Send the tiny messages that were gathered. */
 void udp_env_send_bundles(struct udp_env *env);
+
+/* It is rest_ns: give back what no connection needs, if nothing was sent since
+ * the last look. */
+void udp_env_rest(struct udp_env *env);
+
+/* One of its pools, from 0 on. @return NULL: there are no more. */
+struct ucs_mpool *udp_env_pool(struct udp_env *env, unsigned index);
 
 /* Only the acknowledgements that are due. @return how many went. */
 unsigned udp_env_acknowledge(struct udp_env *env);

@@ -92,6 +92,7 @@ void udp_conn_finish(struct udp_fragment *fragment, ucs_status_t status)
     if ((fragment->kind == UDP_KIND_DATA) ||
         (fragment->kind == UDP_KIND_RESULT)) {
         udp_share_remove(conn, UDP_SHARE_ANSWER);
+        conn->refusal = (conn->refusal == fragment) ? NULL : conn->refusal;
     }
     if (fragment->req == NULL) {
         udp_fragment_free(fragment);
@@ -191,6 +192,9 @@ send_next(struct udp_conn *conn, struct udp_fragment *fragment, size_t payload)
         fragment->status = UCS_ERR_INVALID_ADDR;
         ucs_mpool_put(segment);
         return NULL;
+    }
+    if (udp_fragment_is_refused(fragment)) {
+        head.flags |= UDP_FLAG_REFUSED;
     }
     if (fragment->sent + payload == send_travels(fragment)) {
         head.flags |= UDP_FLAG_LAST;

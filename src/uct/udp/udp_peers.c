@@ -92,8 +92,11 @@ struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation)
     struct udp_conn *conn =
         (struct udp_conn *)ucsi_hash_remove(&iface->orphans, incarnation);
 
+    /* Its client may have given it up for one of ours and say nothing more:
+     * what was never heard is not used. */
     if ((conn == NULL) || (conn->state != UDP_CONN_OPEN) ||
-        conn->is_fin_queued || conn->has_peer_fin) {
+        (conn->heard_ns == conn->begun_ns) || conn->is_fin_queued ||
+        conn->has_peer_fin) {
         return NULL;
     }
     return conn;
@@ -146,10 +149,10 @@ static void peers_move(struct udp_iface *iface, struct udp_conn *mine,
     ucs_assert(ucs_queue_is_empty(&mine->fragments) &&
                ucs_list_is_empty(&mine->operations));
     udp_detour_inherit(conn, mine);
-    ep->conn      = conn;
-    conn->user    = ep;
-    mine->user    = NULL;
-    mine->is_over = true;
+    ep->conn    = conn;
+    conn->user  = ep;
+    mine->user  = NULL;
+    mine->state = UDP_CONN_FAILED; /* whoever answers it is not heard */
     peers_forget(&iface->asking, mine);
     udp_conn_notify(mine);
 }

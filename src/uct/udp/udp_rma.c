@@ -11,7 +11,13 @@
  *                 <-------- RESULT error -- if the key says no
  *
  * The asker checks bounds and rights against its key before it asks, so a
- * refusal here means a key that is made up or was taken back. */
+ * refusal here means a key that is made up or was taken back. A put has no
+ * other answer than that it arrived, so one that is refused does not arrive
+ * before its asker has heard why:
+ *
+ *    PUT ---------------------------------> refused: dropped
+ *        <------------------ RESULT error --
+ *    PUT, UDP_FLAG_REFUSED ---------------> taken, and forgotten */
 #include "uct/udp/udp_share.h"
 
 #include <string.h>
@@ -37,35 +43,42 @@ static struct udp_fragment *rma_answer(struct udp_conn *conn, unsigned kind,
     return answer;
 }
 
-/* @return false: the asker cannot be told now. */
-static bool rma_refuse(struct udp_conn *conn, uint32_t operation)
+/* Tell the asker, unless he is being told. */
+static void rma_refuse(struct udp_conn *conn, uint32_t operation)
 {
-    struct udp_fragment *result = rma_answer(conn, UDP_KIND_RESULT, operation);
+    struct udp_fragment *result;
 
-    if (result == NULL) {
-        return false;
+    if ((conn->refusal != NULL) && (conn->refusal->operation == operation)) {
+        return;
     }
-    udp_count(conn->env, UDP_COUNT_BAD_ACCESS);
-    result->status = UCS_ERR_INVALID_ADDR;
-    udp_conn_queue_answer(conn, result);
-    /* Now, before another packet says that the put arrived. */
-    (void)udp_conn_pump(conn, UDP_CREDIT_BYTES);
-    return true;
+    result = rma_answer(conn, UDP_KIND_RESULT, operation);
+    if (result != NULL) { /* else when it comes again */
+        udp_count(conn->env, UDP_COUNT_BAD_ACCESS);
+        result->status = UCS_ERR_INVALID_ADDR;
+        conn->refusal  = result;
+        udp_conn_queue_answer(conn, result);
+    }
 }
 
-static bool rma_put(struct udp_conn *conn, const uint8_t *bytes, size_t length)
+/* @return false: it must come again. */
+static bool rma_put(struct udp_conn *conn, unsigned flags, const uint8_t *bytes,
+                    size_t length)
 {
     const uint8_t *payload =
         bytes + UDP_HEAD_BYTES + udp_wire_extension_bytes(UDP_KIND_PUT);
     struct udp_access access;
     void             *target;
 
+    if (flags & UDP_FLAG_REFUSED) {
+        return true;
+    }
     length -= (size_t)(payload - bytes);
     udp_wire_get_access(bytes + UDP_HEAD_BYTES, &access);
     target = conn->env->ops->region_enter(conn->env, &access, length,
                                           UCT_ACCESS_REMOTE_WRITE);
     if (target == NULL) {
-        return rma_refuse(conn, access.operation);
+        rma_refuse(conn, access.operation);
+        return false;
     }
     memcpy(target, payload, length);
     conn->env->ops->region_leave(conn->env);
@@ -148,12 +161,12 @@ static bool rma_atomic(struct udp_conn *conn, const uint8_t *bytes)
 
 /* ------------------------------------------------ answers, at the asker */
 
-/* Can it have been answered? A put may be refused before all of it went; a
- * message or what was not asked yet has no answer, whatever the peer says. */
+/* Can it have been answered? A message or what was not asked yet has no
+ * answer, whatever the peer says. */
 static bool rma_is_asked(const struct udp_fragment *fragment)
 {
-    return (fragment->kind == UDP_KIND_PUT) ||
-           (fragment->waits_answer && fragment->is_sent);
+    return (fragment->kind != UDP_KIND_PUT) && fragment->waits_answer &&
+           fragment->is_sent;
 }
 
 static struct udp_fragment *rma_find(struct udp_conn *conn, uint32_t operation)
@@ -217,6 +230,37 @@ static bool rma_data(struct udp_conn *conn, const uint8_t *bytes, size_t length)
     return true;
 }
 
+static bool rma_is_put(const struct udp_fragment *fragment, uint32_t operation)
+{
+    return (fragment != NULL) && (fragment->kind == UDP_KIND_PUT) &&
+           (fragment->operation == operation);
+}
+
+/* The put ends with that status when all of it arrived. Somebody waits for it
+ * or not, so it is looked for where it is: in the window, or before it. */
+static void rma_put_refused(struct udp_conn *conn, uint32_t operation,
+                            ucs_status_t status)
+{
+    struct udp_fragment *head;
+    struct udp_segment  *segment;
+    uint32_t             number;
+
+    for (number = conn->send.first; number != conn->send.next; ++number) {
+        segment = *udp_send_slot(&conn->send, number);
+        if ((segment != NULL) && rma_is_put(segment->fragment, operation)) {
+            segment->fragment->status = status;
+            return;
+        }
+    }
+    if (!ucs_queue_is_empty(&conn->fragments)) {
+        head = ucs_container_of(ucs_queue_head(&conn->fragments),
+                                struct udp_fragment, queue);
+        if (rma_is_put(head, operation) && (head->sent > 0)) {
+            head->status = status;
+        }
+    }
+}
+
 static bool rma_result(struct udp_conn *conn, const uint8_t *bytes)
 {
     struct udp_answer    answer;
@@ -227,6 +271,9 @@ static bool rma_result(struct udp_conn *conn, const uint8_t *bytes)
     status   = (answer.status == UCS_OK) ? UCS_OK : UCS_ERR_INVALID_ADDR;
     fragment = rma_find(conn, answer.operation);
     if (fragment == NULL) {
+        if (status != UCS_OK) {
+            rma_put_refused(conn, answer.operation, status);
+        }
         return true;
     }
     if ((status == UCS_OK) && (fragment->kind == UDP_KIND_GET)) {
@@ -237,11 +284,7 @@ static bool rma_result(struct udp_conn *conn, const uint8_t *bytes)
         uct_atomic_give(fragment->result, fragment->word.size_bytes,
                         answer.value);
     }
-    if (fragment->kind == UDP_KIND_PUT) {
-        fragment->status = status; /* it ends when all of it arrived */
-    } else {
-        rma_done(fragment, status);
-    }
+    rma_done(fragment, status);
     return true;
 }
 
@@ -250,7 +293,7 @@ bool udp_rma_arrival(struct udp_conn *conn, const struct udp_head *head,
 {
     switch (head->kind) {
     case UDP_KIND_PUT:
-        return rma_put(conn, bytes, length);
+        return rma_put(conn, head->flags, bytes, length);
     case UDP_KIND_GET:
         return rma_get(conn, bytes);
     case UDP_KIND_DATA:

@@ -102,6 +102,9 @@ unsigned udp_env_turn(struct udp_env *env)
     if (!ucs_list_is_empty(&env->busy)) {
         count += turn_busy(env);
     }
+    if (ucs_unlikely(env->now_ns >= env->rest_ns)) {
+        udp_env_rest(env);
+    }
     return count + udp_env_acknowledge(env);
 }
 

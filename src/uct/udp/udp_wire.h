@@ -63,6 +63,7 @@ enum udp_flag {
     UDP_FLAG_LAST      = 1 << 1, /* the last chunk of its message */
     UDP_FLAG_ACK_NOW   = 1 << 2, /* do not delay the acknowledgement */
     UDP_FLAG_BUNDLE    = 1 << 3, /* AM: several messages, all under the tag */
+    UDP_FLAG_REFUSED   = 1 << 4, /* PUT: I know that you refuse it */
 };
 
 /* The first 32 bytes but for the tag. */
