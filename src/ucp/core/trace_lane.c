@@ -64,14 +64,27 @@ static void trace_message_init(struct ucp_trace_op *op, uint8_t am_id)
     ucs_assert(op->message->header_bytes <= UCP_TRACE_HEADER_BYTES);
 }
 
+/* Where its data begins. */
+static size_t trace_data_start(const struct ucp_trace_op *op, size_t length)
+{
+    struct ucp_wire_rndv rndv;
+
+    if (op->message->has_head && (op->header_bytes >= UCP_WIRE_RNDV_BYTES) &&
+        ucp_wire_rndv_decode(op->header, length, &rndv)) {
+        return op->header_bytes + rndv.head_length;
+    }
+    return op->header_bytes;
+}
+
 /* The header is known: what it says, and how much of length is data. */
 static void trace_message_read(struct ucp_trace_op *op, size_t length)
 {
     op->event.has_tag = op->message->has_tag && (op->header_bytes >= 8);
     op->event.tag     = op->event.has_tag ? ucs_get_le64(op->header) : 0;
-    op->event.bytes   = op->message->is_control
-                            ? 0
-                            : length - ucs_min(length, op->header_bytes);
+    op->event.bytes =
+        op->message->is_control
+            ? 0
+            : length - ucs_min(length, trace_data_start(op, length));
 }
 
 /* ------------------------------------------------------------------- sends */
