@@ -33,6 +33,7 @@ extern const struct test_suite explain_trace_suite;
 extern const struct test_suite extents_suite;
 extern const struct test_suite flush_suite;
 extern const struct test_suite flush_silent_suite;
+extern const struct test_suite lost_suite;
 extern const struct test_suite fragment_suite;
 extern const struct test_suite index_suite;
 extern const struct test_suite lanes_suite;

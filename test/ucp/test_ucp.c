@@ -32,6 +32,7 @@ static const struct test_suite *const suites[] = {
     &explain_trace_suite,
     &flush_suite,
     &flush_silent_suite,
+    &lost_suite,
     &extents_suite,
     &fragment_suite,
     &index_suite,

@@ -12,6 +12,9 @@ static const char *const rndv_schemes[] = {
     "get_ppln", "rkey_ptr",  "shared",    NULL,
 };
 
+/* In the order of enum ucp_lost_action. */
+static const char *const lost_actions[] = {"abort", "error", NULL};
+
 static const struct ucs_config_entry config_entries[] = {
     {.name         = "TLS",
      .default_text = "all",
@@ -85,6 +88,14 @@ static const struct ucs_config_entry config_entries[] = {
      .offset       = offsetof(struct ucp_context_config, failure_bound_peer_ns),
      .type         = UCS_CONFIG_TYPE_TIME,
      .doc          = "The same in error mode PEER."},
+    {.name         = "LOST_PEER",
+     .default_text = "abort",
+     .offset       = offsetof(struct ucp_context_config, lost_peer),
+     .type         = UCS_CONFIG_TYPE_ENUM,
+     .type_arg     = lost_actions,
+     .doc          = "What a program in error mode NONE does when a peer is "
+                     "silent for the bound: abort, or say it (error) and go "
+                     "on; receives from it then wait for ever."},
     {.name         = "PROTO_INFO",
      .default_text = "n",
      .offset       = offsetof(struct ucp_context_config, proto_info),

@@ -36,6 +36,7 @@ struct ucp_context_config {
     uint64_t                    keepalive_interval_ns;
     uint64_t                    failure_bound_none_ns;
     uint64_t                    failure_bound_peer_ns;
+    int                         lost_peer; /* enum ucp_lost_action */
     int                         rcache_enable;
     size_t                      rcache_bytes_max;
     unsigned                    rcache_count_max;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ucp/core/explain.h"
+#include "ucp/core/lost.h"
 #include "ucp/core/trace.h"
 #include "ucp/core/worker.h"
 #include "ucp/proto/rndv.h"
@@ -266,16 +267,8 @@ static void ep_abort_sends(struct ucp_ep *ep, ucs_status_t status)
     }
 }
 
-/* Nobody ended it; the network, or the peer, is not there any more. */
-static bool ep_is_lost(ucs_status_t status)
-{
-    return (status == UCS_ERR_ENDPOINT_TIMEOUT) ||
-           (status == UCS_ERR_UNREACHABLE);
-}
-
 /* The first to know says it: loudly when the user asked to be told of errors
- * and gave no handler, or when a program that takes errors for impossible may
- * now wait for ever. */
+ * and gave no handler. */
 static void ep_report(struct ucp_ep *ep, ucs_status_t status)
 {
     char text[128];
@@ -284,9 +277,11 @@ static void ep_report(struct ucp_ep *ep, ucs_status_t status)
         return;
     }
     ucp_ep_describe(ep, text, sizeof(text));
-    if (ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE) {
-        ucs_log(ep_is_lost(status) ? UCS_LOG_LEVEL_ERROR : UCS_LOG_LEVEL_DIAG,
-                "%s: %s", text, ucs_status_string(status));
+    if ((ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE) &&
+        ucp_status_is_lost(status)) {
+        ucp_ep_lost(ep, status);
+    } else if (ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE) {
+        ucs_diag("%s: %s", text, ucs_status_string(status));
     } else if (ep->options.err_cb == NULL) {
         ucs_error("%s: %s; no error handler was given to ucp_ep_create()", text,
                   ucs_status_string(status));

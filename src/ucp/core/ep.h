@@ -33,6 +33,8 @@ enum ucp_ep_flag {
     UCP_EP_CLOSING   = 1 << 3, /* the user's handle is being closed */
     UCP_EP_ENDED     = 1 << 4, /* on worker->ended, to be freed */
     UCP_EP_FOLLOWS   = 1 << 5, /* says nothing until the one before is freed */
+    UCP_EP_PEER_LEFT = 1 << 6, /* the peer ended its half in order */
+    UCP_EP_LOST      = 1 << 7, /* it was said that the peer is lost */
 };
 
 /* Work for a matched message that waits for room or its turn in the bulk

@@ -37,7 +37,7 @@ static uint64_t trace_message_id(uint64_t sender, uint64_t receiver,
 {
     uint64_t id = trace_mix(trace_mix(trace_mix(1, sender), receiver), index);
 
-    if (op->message->is_ordered) {
+    if (op->message->flags & UCP_WIRE_IS_ORDERED) {
         return trace_mix(id, op->number) | 1;
     }
     for (size_t i = 0; i < op->header_bytes; ++i) {
@@ -64,14 +64,29 @@ static void trace_message_init(struct ucp_trace_op *op, uint8_t am_id)
     ucs_assert(op->message->header_bytes <= UCP_TRACE_HEADER_BYTES);
 }
 
+/* Where its data begins. */
+static size_t trace_data_start(const struct ucp_trace_op *op, size_t length)
+{
+    struct ucp_wire_rndv rndv;
+
+    if ((op->message->flags & UCP_WIRE_HAS_HEAD) &&
+        (op->header_bytes >= UCP_WIRE_RNDV_BYTES) &&
+        ucp_wire_rndv_decode(op->header, length, &rndv)) {
+        return op->header_bytes + rndv.head_length;
+    }
+    return op->header_bytes;
+}
+
 /* The header is known: what it says, and how much of length is data. */
 static void trace_message_read(struct ucp_trace_op *op, size_t length)
 {
-    op->event.has_tag = op->message->has_tag && (op->header_bytes >= 8);
-    op->event.tag     = op->event.has_tag ? ucs_get_le64(op->header) : 0;
-    op->event.bytes   = op->message->is_control
-                            ? 0
-                            : length - ucs_min(length, op->header_bytes);
+    op->event.has_tag =
+        (op->message->flags & UCP_WIRE_HAS_TAG) && (op->header_bytes >= 8);
+    op->event.tag = op->event.has_tag ? ucs_get_le64(op->header) : 0;
+    op->event.bytes =
+        (op->message->flags & UCP_WIRE_IS_CONTROL)
+            ? 0
+            : length - ucs_min(length, trace_data_start(op, length));
 }
 
 /* ------------------------------------------------------------------- sends */
@@ -129,7 +144,7 @@ static void trace_send_begin(struct ucp_trace_op *op, struct uct_ep *lane,
     trace_message_init(op, am_id);
     op->event.kind = UCP_TRACE_SEND;
     op->am_id      = am_id;
-    if (op->message->is_ordered) {
+    if (op->message->flags & UCP_WIRE_IS_ORDERED) {
         /* now: the handler may run inside the call, and send itself */
         op->number = ucp_trace_row_of(op->trace, op->ep)->sent++;
     }
@@ -141,7 +156,8 @@ static void trace_send_end(struct ucp_trace_op *op, size_t length,
 {
     const struct ucp_ep *ep = op->ep;
 
-    if (UCS_STATUS_IS_ERR(status) && op->message->is_ordered) {
+    if (UCS_STATUS_IS_ERR(status) &&
+        (op->message->flags & UCP_WIRE_IS_ORDERED)) {
         --ucp_trace_row_of(op->trace, ep)->sent;
     }
     trace_message_read(op, length);
@@ -241,7 +257,7 @@ static void trace_receive_number(struct ucp_trace_op *op)
     const struct ucp_ep *ep = op->ep;
     bool is_loop = ep->options.no_loopback && (ep->peer->id == ep->worker->id);
 
-    if (op->message->is_ordered) {
+    if (op->message->flags & UCP_WIRE_IS_ORDERED) {
         op->number = ucp_trace_row_of(op->trace, ep)->received++;
     }
     if (op->header_bytes > 0) {

@@ -346,6 +346,7 @@ static ucs_status_t announce_receive(void *arg, struct uct_source *source,
     }
     ep->source   = source;
     source->user = ep;
+    ep->flags &= (uint16_t)~UCP_EP_PEER_LEFT;
     return UCS_OK;
 }
 
@@ -367,7 +368,9 @@ void ucp_peer_source_ended(void *arg, struct uct_source *source,
     if (ep->source == source) {
         ep->source = NULL;
     }
-    if (status != UCS_OK) {
+    if (status == UCS_OK) {
+        ep->flags |= UCP_EP_PEER_LEFT;
+    } else {
         ucp_ep_fail(ep, status);
     }
     /* The lane may have failed before: what came since then ends here. */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ucp/core/lost.h - a peer that is gone without a word, and a program that
+ * asked for no error handling (docs/adr/0033). */
+#ifndef UCP_CORE_LOST_H_
+#define UCP_CORE_LOST_H_
+
+#include "ucp/core/ep.h"
+
+/* UCX_LOST_PEER; what a program in error mode NONE does. */
+enum ucp_lost_action {
+    UCP_LOST_ABORT,
+    UCP_LOST_ERROR, /* one line, and it goes on */
+};
+
+/* Nobody ended it: the network, or the peer, is not there any more. */
+static inline bool ucp_status_is_lost(ucs_status_t status)
+{
+    return (status == UCS_ERR_ENDPOINT_TIMEOUT) ||
+           (status == UCS_ERR_UNREACHABLE);
+}
+
+/* The peer of a user's endpoint in mode NONE is gone, and did not leave in
+ * order: says so, once, and ends the process unless UCX_LOST_PEER=error. */
+void ucp_ep_lost(struct ucp_ep *ep, ucs_status_t status);
+
+#endif
