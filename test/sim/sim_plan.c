@@ -139,8 +139,8 @@ static void plan_more(struct sim_plan *plan, uint64_t spread_ns)
 {
     struct sim_random random = {.state = ~plan->seed};
 
-    plan->rma_count  = (unsigned)PICK(&random, 0, 0, 4, 12);
-    plan->rma_bytes  = (size_t)PICK(&random, 64, 3200, 40000);
+    plan->rma_count  = (unsigned)PICK(&random, 0, 0, 0, 0, 0, 4, 4, 12);
+    plan->rma_bytes  = (size_t)PICK(&random, 64, 64, 3200, 40000);
     plan->rail_count = (unsigned)PICK(&random, 1, 1, 1, 2);
     if ((plan->rail_count > 1) && !plan->is_fair) {
         plan_cut_rail(plan, &random, spread_ns);
