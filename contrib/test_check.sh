@@ -104,7 +104,7 @@ else
     echo "ok    summary__has_a_row_for_each_step"
     passed=$((passed + 1))
 fi
-expect argument__unknown 2 '             CHECK_SEEDS, FUZZ_SECONDS  how long a campaign is' \
+expect argument__unknown 2 '                          ASan a sixth of them), FUZZ_SECONDS  of a target' \
     no_such_step </dev/null
 
 echo "$passed passed, $failed failed, 0 skipped"

@@ -37,8 +37,6 @@ static bool node_open_worker(struct perf_node *node)
     if (node->sleep != PERF_SLEEP_NEVER) {
         params.features |= UCP_FEATURE_WAKEUP;
     }
-    /* It notices itself when the other process is gone, and says so. */
-    (void)setenv("UCX_LOST_PEER", "error", 0);
     if (!node_ok(ucp_init_version(TOOL_UCP_API_MAJOR, TOOL_UCP_API_MINOR,
                                   &params, NULL, &node->context),
                  "ucp_init")) {

@@ -105,9 +105,13 @@ else
     notok "fields"
 fi
 
-# A real run: two processes over lo.
+# A real run: two processes over lo, with ports of their own: others may speak
+# there, too.
+first_port=$((20000 + $$ % 2000 * 8))
+last_port=$((first_port + 7))
 record() {
-    tcpdump -i lo -B 65536 -s 0 -U -w "$1" udp 2>"$work/dump" &
+    tcpdump -i lo -B 65536 -s 0 -U -w "$1" \
+        "udp portrange $first_port-$last_port" 2>"$work/dump" &
     dump=$!
     tries=0
     until grep -q 'listening on' "$work/dump"; do
@@ -118,7 +122,8 @@ record() {
     done
     # What UDP_SEGMENT cuts is not cut yet where tcpdump looks.
     UCX_TLS=udp,self UCX_NET_DEVICES=lo UCX_NET_ENCRYPT=$2 \
-        UCX_UDP_SEGMENTATION=n timeout 120 \
+        UCX_UDP_SEGMENTATION=n UCX_UDP_PORT_RANGE=$first_port-$last_port \
+        timeout 120 \
         ./causeway perf --test lat --sizes 8,2000,100000 --iterations 20 \
         --verify >"$work/out" 2>&1
     status=$?

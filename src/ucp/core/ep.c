@@ -267,6 +267,20 @@ static void ep_abort_sends(struct ucp_ep *ep, ucs_status_t status)
     }
 }
 
+/* In mode NONE nobody hears of it, and who waits for that peer may wait for
+ * ever. One that was never reached has not been waited for. */
+static void ep_report_unhandled(struct ucp_ep *ep, ucs_status_t status,
+                                const char *text)
+{
+    if (status == UCS_ERR_ENDPOINT_TIMEOUT) {
+        ucp_ep_lost(ep, status);
+        return;
+    }
+    ucs_log((status == UCS_ERR_UNREACHABLE) ? UCS_LOG_LEVEL_ERROR
+                                            : UCS_LOG_LEVEL_DIAG,
+            "%s: %s", text, ucs_status_string(status));
+}
+
 /* The first to know says it: loudly when the user asked to be told of errors
  * and gave no handler. */
 static void ep_report(struct ucp_ep *ep, ucs_status_t status)
@@ -277,11 +291,8 @@ static void ep_report(struct ucp_ep *ep, ucs_status_t status)
         return;
     }
     ucp_ep_describe(ep, text, sizeof(text));
-    if ((ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE) &&
-        ucp_status_is_lost(status)) {
-        ucp_ep_lost(ep, status);
-    } else if (ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE) {
-        ucs_diag("%s: %s", text, ucs_status_string(status));
+    if (ep->options.err_mode == UCP_ERR_HANDLING_MODE_NONE) {
+        ep_report_unhandled(ep, status, text);
     } else if (ep->options.err_cb == NULL) {
         ucs_error("%s: %s; no error handler was given to ucp_ep_create()", text,
                   ucs_status_string(status));

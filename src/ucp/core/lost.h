@@ -12,14 +12,7 @@ enum ucp_lost_action {
     UCP_LOST_ERROR, /* one line, and it goes on */
 };
 
-/* Nobody ended it: the network, or the peer, is not there any more. */
-static inline bool ucp_status_is_lost(ucs_status_t status)
-{
-    return (status == UCS_ERR_ENDPOINT_TIMEOUT) ||
-           (status == UCS_ERR_UNREACHABLE);
-}
-
-/* The peer of a user's endpoint in mode NONE is gone, and did not leave in
+/* The peer of a user's endpoint in mode NONE is silent, and did not leave in
  * order: says so, once, and ends the process unless UCX_LOST_PEER=error. */
 void ucp_ep_lost(struct ucp_ep *ep, ucs_status_t status);
 
