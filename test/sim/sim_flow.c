@@ -49,12 +49,8 @@ static void message_fill(const struct load_flow *flow, unsigned number,
                          uint8_t *bytes, size_t length)
 {
     struct sim_random random = {.state = ~message_key(flow, number)};
-    uint64_t          word;
 
-    for (size_t i = 0; i < length; i += sizeof(word)) {
-        word = sim_random_next(&random);
-        memcpy(bytes + i, &word, ucs_min(sizeof(word), length - i));
-    }
+    sim_random_fill(&random, bytes, length);
 }
 
 static struct load_op *op_new(struct load_flow *flow, unsigned number,

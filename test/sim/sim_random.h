@@ -5,7 +5,9 @@
 #define SIM_RANDOM_H_
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct sim_random {
     uint64_t state;
@@ -39,6 +41,20 @@ static inline uint64_t sim_random_range(struct sim_random *random, uint64_t low,
 static inline bool sim_random_chance(struct sim_random *random, uint32_t ppm)
 {
     return (ppm != 0) && (sim_random_below(random, 1000000) < ppm);
+}
+
+/* [length] bytes that only this random knows. */
+static inline void sim_random_fill(struct sim_random *random, uint8_t *bytes,
+                                   size_t length)
+{
+    uint64_t word;
+    size_t   part;
+
+    for (size_t i = 0; i < length; i += part) {
+        word = sim_random_next(random);
+        part = (length - i < sizeof(word)) ? length - i : sizeof(word);
+        memcpy(bytes + i, &word, part);
+    }
 }
 
 #endif

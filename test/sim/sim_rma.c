@@ -68,12 +68,8 @@ static void rma_fill(const struct load_flow *flow, unsigned slot,
                      uint8_t *bytes, size_t length)
 {
     struct sim_random random = {.state = ~rma_chance(flow, slot)};
-    uint64_t          word;
 
-    for (size_t i = 0; i < length; i += sizeof(word)) {
-        word = sim_random_next(&random);
-        memcpy(bytes + i, &word, ucs_min(sizeof(word), length - i));
-    }
+    sim_random_fill(&random, bytes, length);
 }
 
 /* Where a slot lies in the target's memory. */

@@ -99,23 +99,31 @@ static void check_and_close(struct pair *pair)
     pair_close(pair);
 }
 
+/* S computes, and is told at the end: R reads all that did not come with the
+ * start. */
+static void r_reads_all(struct pair *pair, void *send, void *receive)
+{
+    struct parts parts;
+
+    look_alone(pair, receive);
+    ck_assert_int_eq(pair_wait(pair, receive), UCS_OK);
+    ck_assert(!is_done(send)); /* it was not told */
+    ck_assert_int_eq(pair_wait(pair, send), UCS_OK);
+    parts = parts_of(pair);
+    ck_assert_uint_eq(parts.sent, 0);
+    ck_assert_uint_gt(parts.read, BYTES - 40000);
+    ck_assert_uint_eq(parts.told, parts.read);
+}
+
 /* S computes: R reads all that did not come with the start. */
 static void
 shared__a_sender_that_computes_delays_nobody(const struct test_param *param)
 {
-    struct pair  pair;
-    struct parts parts;
-    void        *send, *receive;
+    struct pair pair;
+    void       *send, *receive;
 
     begin(&pair, param, &send, &receive);
-    look_alone(&pair, receive);
-    ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
-    ck_assert(!is_done(send)); /* it was not told */
-    ck_assert_int_eq(pair_wait(&pair, send), UCS_OK);
-    parts = parts_of(&pair);
-    ck_assert_uint_eq(parts.sent, 0);
-    ck_assert_uint_gt(parts.read, BYTES - 40000);
-    ck_assert_uint_eq(parts.told, parts.read);
+    r_reads_all(&pair, send, receive);
     check_and_close(&pair);
 }
 
@@ -257,7 +265,6 @@ static void shared__no_word_is_left(const struct test_param *param)
     unsigned          count = 0;
     struct uct_iface *iface;
     struct pair       pair;
-    struct parts      parts;
     void             *send, *receive;
 
     rdma_open(&pair, &shared, param);
@@ -268,14 +275,7 @@ static void shared__no_word_is_left(const struct test_param *param)
     }
     ck_assert_uint_eq(count, iface->claims.count);
     begin_in(&pair, &send, &receive);
-    look_alone(&pair, receive);
-    ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
-    ck_assert(!is_done(send)); /* it was not told */
-    ck_assert_int_eq(pair_wait(&pair, send), UCS_OK);
-    parts = parts_of(&pair);
-    ck_assert_uint_eq(parts.sent, 0);
-    ck_assert_uint_gt(parts.read, BYTES - 40000);
-    ck_assert_uint_eq(parts.told, parts.read);
+    r_reads_all(&pair, send, receive);
     while (count > 0) {
         ucti_claim_put(iface, names[--count]);
     }

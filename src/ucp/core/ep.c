@@ -273,7 +273,7 @@ static void ep_report_unhandled(struct ucp_ep *ep, ucs_status_t status,
                                 const char *text)
 {
     if (status == UCS_ERR_ENDPOINT_TIMEOUT) {
-        ucp_ep_lost(ep, status);
+        ucp_ep_lost(ep, status, text);
         return;
     }
     ucs_log((status == UCS_ERR_UNREACHABLE) ? UCS_LOG_LEVEL_ERROR

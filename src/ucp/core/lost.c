@@ -18,18 +18,12 @@
 #include "ucp/core/worker.h"
 #include "ucs/log.h"
 
-void ucp_ep_lost(struct ucp_ep *ep, ucs_status_t status)
+void ucp_ep_lost(struct ucp_ep *ep, ucs_status_t status, const char *text)
 {
-    const uint16_t quiet = UCP_EP_CLOSING | UCP_EP_LOST | UCP_EP_PEER_LEFT;
-    char           text[128];
-
-    if (!(ep->flags & UCP_EP_USER) || (ep->flags & quiet) ||
-        ep->worker->is_closing ||
-        (ep->options.err_mode != UCP_ERR_HANDLING_MODE_NONE)) {
+    if ((ep->flags & UCP_EP_PEER_LEFT) || ep->worker->is_closing) {
         return;
     }
     ep->flags |= UCP_EP_LOST;
-    ucp_ep_describe(ep, text, sizeof(text));
     if (ep->worker->context->config.lost_peer == UCP_LOST_ERROR) {
         ucs_error("%s: the peer is lost: %s", text, ucs_status_string(status));
         return;

@@ -12,8 +12,9 @@ enum ucp_lost_action {
     UCP_LOST_ERROR, /* one line, and it goes on */
 };
 
-/* The peer of a user's endpoint in mode NONE is silent, and did not leave in
- * order: says so, once, and ends the process unless UCX_LOST_PEER=error. */
-void ucp_ep_lost(struct ucp_ep *ep, ucs_status_t status);
+/* The peer of a user's endpoint in mode NONE, which [text] describes, is
+ * silent: unless it left in order, that is said, and the process ends if
+ * UCX_LOST_PEER is not error. Once for an endpoint: it fails by this. */
+void ucp_ep_lost(struct ucp_ep *ep, ucs_status_t status, const char *text);
 
 #endif
