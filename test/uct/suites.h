@@ -62,6 +62,7 @@ extern const struct test_suite udp_crypt_suite;
 extern const struct test_suite udp_devices_suite;
 extern const struct test_suite udp_hint_suite;
 extern const struct test_suite udp_io_suite;
+extern const struct test_suite udp_io_direct_suite;
 extern const struct test_suite udp_io_receive_suite;
 extern const struct test_suite udp_io_route_suite;
 extern const struct test_suite udp_io_send_suite;

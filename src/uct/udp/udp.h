@@ -40,7 +40,7 @@ struct udp_options {
     struct ucs_config_list  devices;
     struct ucs_config_range ports;
     size_t                  receive_bytes, send_bytes;
-    bool                    encrypt, segmentation, helper;
+    bool                    encrypt, segmentation, helper, direct;
     int                     congestion;
     size_t                  window_bytes;
     unsigned                segment_count, conns_per_address;

@@ -45,6 +45,7 @@ static ucs_status_t iface_open_sockets(struct udp_iface *iface)
         .receive_bytes = iface->options.receive_bytes,
         .send_bytes    = iface->options.send_bytes,
         .segmentation  = iface->options.segmentation,
+        .direct        = iface->options.direct,
     };
     ucs_status_t status = udp_io_open(&params, &iface->io);
     size_t       longest;

@@ -105,7 +105,10 @@ ucs_status_t udp_io_open(const struct udp_io_params *params,
     io->timer_fd                         = -1;
     io->channels[UDP_PRIORITY].socket.fd = -1;
     io->channels[UDP_DATA].socket.fd     = -1;
-    status                               = io_init(io, params);
+    io->params                           = *params;
+    io_direct_init(&io->channels[UDP_PRIORITY].direct, params->direct);
+    io_direct_init(&io->channels[UDP_DATA].direct, params->direct);
+    status = io_init(io, params);
     if (status != UCS_OK) {
         udp_io_close(io);
         return status;
@@ -119,6 +122,7 @@ void udp_io_close(struct udp_io *io)
     enum udp_channel index;
 
     for (index = 0; index < UDP_CHANNEL_COUNT; ++index) {
+        io_direct_close(io, &io->channels[index]);
         ucsi_fd_close(&io->channels[index].socket.fd);
         free(io->channels[index].slots);
     }
@@ -133,8 +137,9 @@ void udp_io_query(const struct udp_io *io, struct udp_io_attr *attr_p)
     enum udp_channel         index;
 
     for (index = 0; index < UDP_CHANNEL_COUNT; ++index) {
-        attr_p->addresses[index] = io->channels[index].socket.address;
-        attr_p->fds[index]       = io->channels[index].socket.fd;
+        attr_p->addresses[index]  = io->channels[index].socket.address;
+        attr_p->fds[index]        = io->channels[index].socket.fd;
+        attr_p->direct_fds[index] = io->channels[index].direct.fd;
     }
     attr_p->send_segments    = data->send_segments;
     attr_p->receive_segments = data->receive_segments;
@@ -195,7 +200,7 @@ static ucs_status_t io_set_timer(struct udp_io *io, uint64_t deadline_ns)
 ucs_status_t udp_io_arm(struct udp_io *io, uint64_t deadline_ns,
                         bool want_writable)
 {
-    struct ucs_event events[UDP_CHANNEL_COUNT + 1];
+    struct ucs_event events[2 * UDP_CHANNEL_COUNT + 1];
     unsigned         count = 0;
     unsigned         i;
     bool             any;

@@ -36,7 +36,7 @@ enum udp_io_limit {
     UDP_IO_RECEIVE_COUNT_MAX = 16,
 };
 
-/* Two sockets, so that bulk can neither delay nor drop what is urgent. */
+/* Two channels, so that bulk can neither delay nor drop what is urgent. */
 enum udp_channel { UDP_PRIORITY, UDP_DATA, UDP_CHANNEL_COUNT };
 
 struct udp_io;
@@ -48,17 +48,21 @@ struct udp_io;
  * send_bytes      default. The kernel may give less: udp_io_query()
  * segmentation    use UDP_SEGMENT and UDP_GRO where the kernel has them
  * ecn             tell the network that marks are understood (RFC 3168), on
- *                 the data channel; and read them */
+ *                 the data channel; and read them
+ * direct          a socket of its own for the peer that gets most packets of a
+ *                 channel */
 struct udp_io_params {
     struct ucs_sockaddr local;
     uint16_t            port_min, port_max;
     size_t              receive_bytes, send_bytes;
     bool                segmentation;
     bool                ecn;
+    bool                direct;
 };
 
 /* addresses        with the ports that peers send to
  * fds              the sockets, for tests and messages
+ * direct_fds       those of one peer; -1: none
  * send_segments    UDP_SEGMENT is used; may become false later
  * receive_segments UDP_GRO is used
  * receive_bytes    socket buffer of each channel, as the kernel counts it: the
@@ -70,6 +74,7 @@ struct udp_io_params {
 struct udp_io_attr {
     struct ucs_sockaddr addresses[UDP_CHANNEL_COUNT];
     int                 fds[UDP_CHANNEL_COUNT];
+    int                 direct_fds[UDP_CHANNEL_COUNT];
     bool                send_segments, receive_segments;
     size_t              receive_bytes, send_bytes;
     size_t              mtu_bytes, header_bytes;

@@ -24,7 +24,22 @@ union io_control {
     char           bytes[IO_CONTROL_BYTES];
 };
 
-/* One socket.
+/* A channel's socket for the peer that gets most of its packets.
+ * fd             -1: none
+ * peer           whom it is connected to; without one, who got the last packet
+ * left           packets to others until it is closed; without one, packets
+ *                to this peer until one is opened; 0: never
+ * receive_count  receives since the other socket was asked first
+ * is_hot         it gave the last packet, not the shared one
+ * is_leaving     it sends no more, and is closed when all it has is read */
+struct io_direct {
+    int                 fd;
+    struct ucs_sockaddr peer;
+    unsigned            left, receive_count;
+    bool                is_hot, is_leaving;
+};
+
+/* One socket, and perhaps a direct one.
  * dont_fragment  as the socket is set
  * is_full        the last send found no room
  * is_watched     the event set waits for room
@@ -33,6 +48,7 @@ union io_control {
  * slots          [UDP_IO_RECEIVE_COUNT_MAX][IO_SLOT_BYTES] */
 struct io_channel {
     struct udp_socket   socket;
+    struct io_direct    direct;
     bool                dont_fragment;
     bool                is_full;
     bool                is_watched;
@@ -52,9 +68,24 @@ struct udp_io {
     uint64_t             timer_ns; /* as it is set */
     size_t               mtu_bytes;
     uint64_t             dropped_count;
+    struct udp_io_params params;
     struct mmsghdr       batch[IO_SEND_MAX];
     union io_control     batch_controls[IO_SEND_MAX];
 };
+
+void io_direct_init(struct io_direct *direct, bool is_wanted);
+void io_direct_close(struct udp_io *io, struct io_channel *channel);
+
+/* It told an error: of something that was sent before, mostly. */
+void io_direct_leave(struct io_channel *channel);
+
+/* Send by the direct socket, if it is there and this is for its peer; and note
+ * whom packets go to. @return false: the shared one has to. */
+bool io_direct_send(struct udp_io *io, struct io_channel *channel,
+                    struct udp_out *out);
+
+/* Whether the direct socket, which is open, is to be asked first. */
+bool io_direct_is_next(struct io_direct *direct);
 
 /* The kernel writes over both with each packet. */
 static inline void io_slot_reset(struct io_channel *channel, unsigned index)

@@ -66,24 +66,37 @@ static void io_in_fill(struct io_channel *channel, unsigned index,
     io_slot_reset(channel, index);
 }
 
-/* One packet, or several; both answer how many, or below 0 and errno. */
-static int io_recv(struct io_channel *channel, unsigned room)
+/* One packet. @return its length, or below 0 and errno. */
+static ssize_t io_recv_one(struct io_channel *channel, bool is_direct)
 {
     struct msghdr *message = &channel->messages[0].msg_hdr;
-    ssize_t        got;
+    struct iovec  *part    = &channel->parts[0];
+
+    if (channel->socket.receive_control) {
+        return recvmsg(is_direct ? channel->direct.fd : channel->socket.fd,
+                       message, 0);
+    }
+    /* The kernel has nothing to say beside it. */
+    message->msg_controllen = 0;
+    if (is_direct) {
+        channel->addresses[0] = channel->direct.peer;
+        message->msg_namelen  = channel->direct.peer.size_bytes;
+        return recv(channel->direct.fd, part->iov_base, part->iov_len, 0);
+    }
+    return recvfrom(channel->socket.fd, part->iov_base, part->iov_len, 0,
+                    message->msg_name, &message->msg_namelen);
+}
+
+/* One packet, or several; both answer how many, or below 0 and errno. */
+static int io_recv(struct io_channel *channel, bool is_direct, unsigned room)
+{
+    ssize_t got;
 
     if (room > 1) {
-        return recvmmsg(channel->socket.fd, channel->messages, room, 0, NULL);
+        return recvmmsg(is_direct ? channel->direct.fd : channel->socket.fd,
+                        channel->messages, room, 0, NULL);
     }
-    if (channel->socket.receive_control) {
-        got = recvmsg(channel->socket.fd, message, 0);
-    } else {
-        /* The kernel has nothing to say beside it. */
-        message->msg_controllen = 0;
-        got = recvfrom(channel->socket.fd, channel->parts[0].iov_base,
-                       channel->parts[0].iov_len, 0, message->msg_name,
-                       &message->msg_namelen);
-    }
+    got = io_recv_one(channel, is_direct);
     if (got < 0) {
         return -1;
     }
@@ -91,13 +104,52 @@ static int io_recv(struct io_channel *channel, unsigned room)
     return 1;
 }
 
+/* Ask one of a channel's sockets. @return how many; 0: nothing waits. */
+static unsigned io_ask(struct udp_io *io, struct io_channel *channel,
+                       bool is_direct, unsigned room)
+{
+    unsigned attempts = IO_ATTEMPTS;
+    int      got;
+
+    /* Not "nothing waits": an error of a packet that was sent. */
+    while (((got = io_recv(channel, is_direct, room)) < 0) &&
+           (errno != EAGAIN) && (--attempts > 0)) {
+        if ((errno != EINTR) && is_direct) {
+            io_direct_leave(channel);
+        } else if (errno != EINTR) {
+            channel->has_hints = true;
+        }
+    }
+    if ((got < 0) && is_direct && channel->direct.is_leaving &&
+        !channel->has_hints) {
+        io_direct_close(io, channel);
+    }
+    return (got > 0) ? (unsigned)got : 0;
+}
+
+/* The one that gave something last, mostly, and now and then the other. */
+static unsigned io_ask_both(struct udp_io *io, struct io_channel *channel,
+                            unsigned room)
+{
+    bool     is_direct = io_direct_is_next(&channel->direct);
+    bool     is_hot    = is_direct == channel->direct.is_hot;
+    unsigned got       = io_ask(io, channel, is_direct, room);
+
+    if ((got == 0) && !is_hot) {
+        is_direct = !is_direct && (channel->direct.fd >= 0);
+        got       = io_ask(io, channel, is_direct, room);
+    }
+    if (got > 0) {
+        channel->direct.is_hot = is_direct;
+    }
+    return got;
+}
+
 unsigned udp_io_receive(struct udp_io *io, enum udp_channel index,
                         struct udp_in *in, unsigned room)
 {
-    struct io_channel *channel  = &io->channels[index];
-    unsigned           attempts = IO_ATTEMPTS;
-    unsigned           i;
-    int                got;
+    struct io_channel *channel = &io->channels[index];
+    unsigned           got, i;
 
     room = ucs_min(room, (unsigned)UDP_IO_RECEIVE_COUNT_MAX);
     if (room == 0) {
@@ -106,16 +158,16 @@ unsigned udp_io_receive(struct udp_io *io, enum udp_channel index,
     if (!channel->is_busy) {
         room = 1;
     }
-    /* Not "nothing waits": an error of a packet that was sent. */
-    while (((got = io_recv(channel, room)) < 0) && (errno != EAGAIN) &&
-           (--attempts > 0)) {
-        channel->has_hints = channel->has_hints || (errno != EINTR);
+    if (channel->direct.fd >= 0) {
+        got = io_ask_both(io, channel, room);
+    } else {
+        got = io_ask(io, channel, false, room);
     }
     channel->is_busy = (got > 0);
-    for (i = 0; (int)i < got; ++i) {
+    for (i = 0; i < got; ++i) {
         io_in_fill(channel, i, &in[i]);
     }
-    return (got > 0) ? (unsigned)got : 0;
+    return got;
 }
 
 /* --------------------------------------------------------------------- hints
@@ -138,7 +190,7 @@ static const struct sock_extended_err *io_find_error(struct msghdr *message)
 }
 
 /* @return false: the error queue is empty. */
-static bool io_take_hint(struct io_channel *channel, struct udp_hint *hint)
+static bool io_take_hint(int fd, struct udp_hint *hint)
 {
     union {
         struct cmsghdr header;
@@ -153,7 +205,7 @@ static bool io_take_hint(struct io_channel *channel, struct udp_hint *hint)
     };
 
     memset(hint, 0, sizeof(*hint));
-    if (recvmsg(channel->socket.fd, &message, MSG_ERRQUEUE) < 0) {
+    if (recvmsg(fd, &message, MSG_ERRQUEUE) < 0) {
         return false;
     }
     hint->to.size_bytes = message.msg_namelen;
@@ -179,7 +231,9 @@ bool udp_io_next_hint(struct udp_io *io, struct udp_hint *hint_p)
         struct io_channel *channel = &io->channels[index];
 
         if (ucs_unlikely(channel->has_hints)) {
-            channel->has_hints = io_take_hint(channel, hint_p);
+            channel->has_hints = ((channel->direct.fd >= 0) &&
+                                  io_take_hint(channel->direct.fd, hint_p)) ||
+                                 io_take_hint(channel->socket.fd, hint_p);
             if (channel->has_hints) {
                 return true;
             }

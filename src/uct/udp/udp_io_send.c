@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* uct/udp/udp_io_send.c - packets go out, in one of three ways, the later ones
+/* uct/udp/udp_io_send.c - packets go out, in one of four ways, the later ones
  * for what the earlier ones could not do:
  *
+ *   to the busy peer   io_direct_send   send on its own socket
  *   several packets    io_send_batch    sendmmsg, stops at the first error
  *   one packet, or     io_send_single   sendto, sendmsg; errors are understood
  * here one to be cut one to be cut,     io_send_pieces   sendmsg for each
@@ -259,6 +260,10 @@ unsigned udp_io_send(struct udp_io *io, struct udp_out *out, unsigned count,
         struct io_channel *channel = &io->channels[out[done].channel];
         unsigned           sent    = 0;
 
+        if (io_direct_send(io, channel, &out[done])) {
+            ++done;
+            continue;
+        }
         if (ucs_unlikely(out[done].dont_fragment != channel->dont_fragment)) {
             *status_p = io_set_dont_fragment(channel, out[done].dont_fragment);
         }

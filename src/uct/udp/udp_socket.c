@@ -149,6 +149,7 @@ static ucs_status_t socket_bind(int fd, const struct udp_io_params *params)
     return ucsi_status_from_errno(error);
 }
 
+/* All options; not bound yet. */
 static ucs_status_t socket_set_up(struct udp_socket          *socket,
                                   const struct udp_io_params *params,
                                   enum udp_channel            channel)
@@ -178,10 +179,36 @@ static ucs_status_t socket_set_up(struct udp_socket          *socket,
     }
     socket->receive_control =
         socket->receive_segments || (params->ecn && (channel == UDP_DATA));
-    status = socket_bind(socket->fd, params);
-    return (status != UCS_OK)
-               ? status
-               : ucsi_socket_own_address(socket->fd, &socket->address);
+    return UCS_OK;
+}
+
+int udp_socket_join(const struct udp_io_params *params,
+                    enum udp_channel            channel,
+                    const struct ucs_sockaddr  *address)
+{
+    struct udp_socket    socket = {.fd = -1};
+    struct ucs_log_cause cause;
+    ucs_status_t         status;
+
+    ucsi_log_cause_begin(&cause);
+    status = ucsi_socket_open(address->base.sa_family, SOCK_DGRAM, &socket.fd);
+    if (status == UCS_OK) {
+        status = socket_set_up(&socket, params, channel);
+    }
+    if (status == UCS_OK) {
+        status = ucsi_socket_set_option(socket.fd, SOL_SOCKET, SO_REUSEPORT, 1,
+                                        "SO_REUSEPORT");
+    }
+    if (status == UCS_OK) {
+        status = ucsi_socket_bind(socket.fd, address);
+    }
+    ucsi_log_cause_end(&cause);
+    if (status != UCS_OK) {
+        ucs_debug("udp: no socket for one peer: %s",
+                  ucsi_log_cause_text(&cause, status));
+        ucsi_fd_close(&socket.fd);
+    }
+    return socket.fd;
 }
 
 ucs_status_t udp_socket_open(const struct udp_io_params *params,
@@ -207,6 +234,12 @@ ucs_status_t udp_socket_open(const struct udp_io_params *params,
         return status;
     }
     status = socket_set_up(&socket, params, channel);
+    if (status == UCS_OK) {
+        status = socket_bind(socket.fd, params);
+    }
+    if (status == UCS_OK) {
+        status = ucsi_socket_own_address(socket.fd, &socket.address);
+    }
     if (status != UCS_OK) {
         ucsi_fd_close(&socket.fd);
         return status;

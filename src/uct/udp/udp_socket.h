@@ -26,6 +26,12 @@ UCS_MUST_USE ucs_status_t udp_socket_open(const struct udp_io_params *params,
                                           enum udp_channel            channel,
                                           struct udp_socket          *socket_p);
 
+/* Another socket on the port of a channel, which must allow it
+ * (SO_REUSEPORT). @return the descriptor; -1: none. Not logged above debug. */
+int udp_socket_join(const struct udp_io_params *params,
+                    enum udp_channel            channel,
+                    const struct ucs_sockaddr  *address);
+
 /* Whether packets may be cut on their way from now on. */
 UCS_MUST_USE ucs_status_t udp_socket_set_dont_fragment(int fd, int family,
                                                        bool dont_fragment);

@@ -65,6 +65,12 @@ static const struct ucs_config_entry transport_entries[] = {
      .type         = UCS_CONFIG_TYPE_BOOL,
      .doc          = "Give the kernel many packets in one call, where it can "
                      "(UDP_SEGMENT, UDP_GRO)."},
+    {.name         = "DIRECT",
+     .default_text = "y",
+     .offset       = offsetof(struct udp_options, direct),
+     .type         = UCS_CONFIG_TYPE_BOOL,
+     .doc          = "A socket on the same port that is connected to the peer "
+                     "that gets most packets."},
     {.name         = "CONGESTION",
      .default_text = "rate",
      .offset       = offsetof(struct udp_options, congestion),
