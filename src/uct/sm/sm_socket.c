@@ -128,7 +128,23 @@ static bool link_welcome(struct uct_sm_iface *iface, struct uct_sm_link *link,
     return true;
 }
 
-/* Use the memory that came with a welcome; fd -1: none came. */
+/* In place of a descriptor: one came, and the kernel had no number for it. */
+enum { LINK_FD_NO_ROOM = -2 };
+
+/* What came with a welcome cannot be used. */
+static void link_refuse(struct uct_sm_peer *peer, int fd)
+{
+    bool has_no_room = fd == LINK_FD_NO_ROOM;
+
+    ucs_error("sm: process %d %s", (int)peer->address.pid,
+              has_no_room ? "gave us its memory, and no descriptor is free "
+                            "for it; see `ulimit -n`"
+                          : "answered with something that is not its memory");
+    uct_sm_peer_break(peer, has_no_room ? UCS_ERR_EXCEEDS_LIMIT
+                                        : UCS_ERR_UNREACHABLE);
+}
+
+/* Use the memory that came with a welcome. */
 static bool link_welcomed(struct uct_sm_link *link, const uint8_t *bytes,
                           size_t length, int fd)
 {
@@ -142,10 +158,7 @@ static bool link_welcomed(struct uct_sm_link *link, const uint8_t *bytes,
     magic = ucs_read_le64(&reader);
     if (!ucs_read_ok(&reader) || (magic != UCT_SM_MAGIC) || (fd < 0) ||
         (uct_sm_segment_identify(fd, &identity) != UCS_OK)) {
-        ucs_error("sm: process %d answered with something that is not its "
-                  "memory",
-                  (int)peer->address.pid);
-        uct_sm_peer_break(peer, UCS_ERR_UNREACHABLE);
+        link_refuse(peer, fd);
         return false;
     }
     link->stage = UCT_SM_LINK_OPEN;
@@ -159,7 +172,7 @@ static bool link_welcomed(struct uct_sm_link *link, const uint8_t *bytes,
     return true;
 }
 
-/* Receive one packet, and a descriptor if one comes with it. */
+/* Receive one packet, and a descriptor if one comes with it; -1: none. */
 static ssize_t link_receive(struct uct_sm_link *link, uint8_t *bytes,
                             size_t size_bytes, int *fd_p)
 {
@@ -185,6 +198,8 @@ static ssize_t link_receive(struct uct_sm_link *link, uint8_t *bytes,
         (cmsg->cmsg_type == SCM_RIGHTS) &&
         (cmsg->cmsg_len == CMSG_LEN(sizeof(int)))) {
         memcpy(fd_p, CMSG_DATA(cmsg), sizeof(int));
+    } else if ((message.msg_flags & MSG_CTRUNC) != 0) {
+        *fd_p = LINK_FD_NO_ROOM;
     }
     return length;
 }
