@@ -145,14 +145,15 @@ bool io_direct_send(struct udp_io *io, struct io_channel *channel,
         return false;
     }
     sent = direct_call(direct->fd, out);
-    if (sent < 0) {
-        if ((errno != EAGAIN) && (errno != EINTR)) {
-            io_direct_leave(channel);
-        }
-        return false;
+    if (sent >= 0) {
+        out->sent_bytes = (size_t)sent;
+        return true;
     }
-    out->sent_bytes = (size_t)sent;
-    return true;
+    if ((errno != EAGAIN) && (errno != EINTR) && (errno != ENOBUFS) &&
+        (errno != EPERM)) {
+        io_direct_leave(channel);
+    }
+    return false; /* what it is, the shared one is told */
 }
 
 bool io_direct_is_next(struct io_direct *direct)
