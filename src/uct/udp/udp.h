@@ -56,6 +56,7 @@ UCS_MUST_USE ucs_status_t udp_options_read(const void         *config,
  * asking       incarnation -> the last connection that an endpoint began
  * guests       address -> how many connections it made
  * all          every connection
+ * opening      endpoints that wait until their connection is open
  * inbox        messages that wait for the application
  * notified     connections with something to tell
  * gate         0: nobody is inside
@@ -76,7 +77,7 @@ struct udp_iface {
     struct udp_address      address;
     struct udp_connect_self self;
     struct ucs_hash         conns, accepted, orphans, asking, guests;
-    struct ucs_list         all;
+    struct ucs_list         all, opening;
     struct ucs_queue        inbox, notified;
     struct ucs_counters     counters;
     unsigned                inbox_count;
@@ -93,11 +94,13 @@ struct udp_iface {
     struct ucs_list         ring;
 };
 
-/* conn  its own, not begun, until the first message */
+/* conn        its own, not begun, until the first message
+ * is_opening  if it waits, then on iface->opening */
 struct udp_ep {
     struct uct_ep       base;
     struct udp_conn    *conn;
     struct uct_inflight inflight;
+    bool                is_opening;
 };
 
 static inline struct udp_iface *udp_iface_of(const struct uct_iface *iface)
@@ -200,11 +203,14 @@ ucs_status_t udp_stall_watch(struct udp_iface *iface);
 void         udp_stall_forget(struct udp_iface *iface);
 
 /* udp_ep.c */
-ucs_status_t udp_ep_create(struct uct_iface           *iface,
-                           const struct uct_ep_params *params,
-                           struct uct_ep             **ep_p);
-void         udp_ep_destroy(struct uct_ep *ep);
-bool         udp_ep_may_send(struct uct_ep *ep);
+ucs_status_t      udp_ep_create(struct uct_iface           *iface,
+                                const struct uct_ep_params *params,
+                                struct uct_ep             **ep_p);
+void              udp_ep_destroy(struct uct_ep *ep);
+enum uct_may_send udp_ep_may_send(struct uct_ep *ep);
+/* The same, for one in the queue: until its connection is open, or the
+ * handshake has failed, it waits on iface->opening instead. */
+enum uct_may_send udp_ep_take_turn(struct uct_ep *ep);
 /* What every operation asks first; UCS_OK: it may go.
  * @param may_queue  It need not go at once, so others may wait before it. */
 ucs_status_t udp_ep_begin(struct udp_ep *ep, unsigned flags, bool may_queue);

@@ -88,6 +88,12 @@ UCS_INLINE bool udp_fragment_is_refused(const struct udp_fragment *fragment)
     return (fragment->kind == UDP_KIND_PUT) && (fragment->status != UCS_OK);
 }
 
+/* A word to the peer that we do not take its put, or the like. */
+UCS_INLINE bool udp_fragment_refuses(const struct udp_fragment *fragment)
+{
+    return (fragment->kind == UDP_KIND_RESULT) && (fragment->status != UCS_OK);
+}
+
 /* Packets of the fragment at the head of the queue, as many as go at once.
  * @return bytes; 0: no more now. */
 size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment);

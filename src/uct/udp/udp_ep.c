@@ -77,6 +77,7 @@ ucs_status_t udp_ep_create(struct uct_iface           *base,
         free(ep);
         return UCS_ERR_NO_MEMORY;
     }
+    ep->is_opening = false;
     uct_inflight_init(&ep->inflight);
     ucti_ep_init(&ep->base, base, params);
     if ((params->spare != NULL) && (params->spare->iface != base) &&
@@ -161,12 +162,32 @@ static void ep_connect(struct udp_ep *ep)
     udp_peers_free(iface, own);
 }
 
-bool udp_ep_may_send(struct uct_ep *base)
+enum uct_may_send udp_ep_may_send(struct uct_ep *base)
+{
+    struct udp_ep *ep = udp_ep_of(base);
+    bool           may;
+
+    if (ep->conn->state == UDP_CONN_NEW) {
+        may = ep_may_connect(ep);
+    } else if (!udp_env_may_send(ep->conn->env)) {
+        return UCT_MAY_SEND_NOBODY;
+    } else {
+        may = udp_conn_may_send(ep->conn);
+    }
+    return may ? UCT_MAY_SEND_NOW : UCT_MAY_SEND_LATER;
+}
+
+enum uct_may_send udp_ep_take_turn(struct uct_ep *base)
 {
     struct udp_ep *ep = udp_ep_of(base);
 
-    return (ep->conn->state == UDP_CONN_NEW) ? ep_may_connect(ep)
-                                             : udp_conn_may_send(ep->conn);
+    if ((ep->conn->state == UDP_CONN_HELLO) ||
+        (ep->conn->state == UDP_CONN_CONNECT)) {
+        ep->is_opening = true;
+        uct_pending_move(base, &ep_iface(ep)->opening);
+        return UCT_MAY_SEND_LATER;
+    }
+    return udp_ep_may_send(base);
 }
 
 ucs_status_t udp_ep_begin(struct udp_ep *ep, unsigned flags, bool may_queue)

@@ -128,6 +128,7 @@ static void iface_init(struct udp_iface *iface)
     ucsi_hash_init(&iface->asking, iface->self.cookie_key.key[1]);
     ucsi_hash_init(&iface->guests, 0); /* keys are hashes with a secret */
     ucs_list_init(&iface->all);
+    ucs_list_init(&iface->opening);
     ucs_queue_init(&iface->inbox);
     ucs_queue_init(&iface->notified);
     atomic_init(&iface->gate, 0);

@@ -227,6 +227,9 @@ static unsigned progress_sockets(struct udp_iface *iface)
     if (is_due || !ucs_list_is_empty(&iface->all)) {
         count = progress_channel(iface, first);
     }
+    if (opens && (count >= UDP_RECEIVE_COUNT)) {
+        return count; /* the answer may be behind what others said */
+    }
     /* Who has taken much has time for the other one. */
     if (is_due ||
         (is_bulk && ((count == 0) || (count >= PROGRESS_SKIP_BULK)))) {
@@ -275,6 +278,18 @@ static void progress_end_source(struct udp_iface *iface, struct udp_conn *conn)
     }
 }
 
+/* Its endpoint may have waited for that. */
+static void progress_opened(struct udp_iface      *iface,
+                            const struct udp_conn *conn)
+{
+    struct udp_ep *ep = (struct udp_ep *)conn->user;
+
+    if ((conn->state == UDP_CONN_OPEN) && (ep != NULL) && ep->is_opening) {
+        ep->is_opening = false;
+        uct_pending_move(&ep->base, &iface->base.pending);
+    }
+}
+
 static void progress_finish(struct udp_conn *conn)
 {
     struct ucs_queue_elem *elem;
@@ -312,6 +327,7 @@ static void progress_tell(struct udp_iface *iface, struct udp_conn *conn)
     struct udp_ep *ep;
 
     if (conn->state != UDP_CONN_FAILED) {
+        progress_opened(iface, conn);
         progress_finish(conn);
     }
     if (conn->state == UDP_CONN_FAILED) {
@@ -391,7 +407,7 @@ unsigned udp_progress(struct uct_iface *base)
         count += progress_notified(iface);
     }
     if (uct_iface_has_pending(base)) {
-        count += ucti_pending_serve(base, udp_ep_may_send);
+        count += ucti_pending_serve(base, udp_ep_take_turn);
         udp_env_send_bundles(&iface->env);
     }
     iface->is_direct = false;
@@ -408,15 +424,20 @@ int udp_event_fd(struct uct_iface *iface)
 
 static bool progress_has_work(struct udp_iface *iface)
 {
-    struct uct_ep *ep;
+    enum uct_may_send may;
+    struct uct_ep    *ep;
 
     if (!ucs_queue_is_empty(&iface->inbox) ||
         !ucs_queue_is_empty(&iface->notified)) {
         return true;
     }
     ucs_list_for_each (ep, &iface->base.pending, pending_link) {
-        if (udp_ep_may_send(ep)) {
+        may = udp_ep_may_send(ep);
+        if (may == UCT_MAY_SEND_NOW) {
             return true;
+        }
+        if (may == UCT_MAY_SEND_NOBODY) {
+            break;
         }
     }
     return udp_env_deadline_ns(&iface->env) <= iface->env.now_ns;
