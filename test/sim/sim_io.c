@@ -370,3 +370,12 @@ ucs_status_t udp_io_arm(struct udp_io *io, uint64_t deadline_ns,
     }
     return UCS_OK;
 }
+
+bool udp_io_sleep(struct udp_io *const *ios, unsigned count,
+                  uint64_t timeout_ns)
+{
+    (void)ios;
+    (void)count;
+    (void)timeout_ns;
+    return false;
+}

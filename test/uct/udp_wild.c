@@ -98,6 +98,11 @@ void wild_close(struct wild *wild)
 {
     wild_host_close(&wild->hosts[0]);
     wild_host_close(&wild->hosts[1]);
+    wild_close_stranger(wild);
+}
+
+void wild_close_stranger(struct wild *wild)
+{
     (void)close(wild->socket);
 }
 

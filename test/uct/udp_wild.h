@@ -42,6 +42,8 @@ struct wild {
 
 void wild_open(struct wild *wild);
 void wild_close(struct wild *wild);
+/* Only the socket. */
+void wild_close_stranger(struct wild *wild);
 
 void wild_host_open(struct wild_host *host);
 void wild_host_close(struct wild_host *host);

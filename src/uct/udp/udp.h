@@ -30,6 +30,9 @@ enum udp_limit {
     UDP_OPERATION_MAX   = 64, /* GET, ATOMIC of an endpoint at a time */
     UDP_INBOX_COUNT_MAX = 1024,
     UDP_RECEIVE_COUNT   = 16,
+    /* Of UCX_UDP_SEGMENT_COUNT. */
+    UDP_SEGMENT_COUNT_MIN = 64,
+    UDP_SEGMENT_COUNT_MAX = 1 << 22,
 };
 
 struct udp_options {
@@ -179,6 +182,9 @@ void udp_conn_too_long(struct udp_conn *conn, size_t packet_bytes);
 /* The peer may be gone: ask. */
 void udp_conn_doubt(struct udp_conn *conn);
 
+/* udp_linger.c: who is inside it and its ring waits for what was accepted */
+void udp_iface_linger(struct udp_iface *iface);
+
 /* udp_progress.c */
 extern const struct udp_env_ops udp_iface_ops;
 unsigned                        udp_progress(struct uct_iface *iface);
@@ -187,6 +193,9 @@ ucs_status_t                    udp_arm(struct uct_iface *iface);
 /* Let the descriptor fire when something is due; now, if the application has
  * something to do. @return UCS_OK, UCS_ERR_BUSY: something waits. */
 ucs_status_t udp_iface_set_alarm(struct udp_iface *iface);
+/* The same for who only serves it: what waits for the application does not
+ * count. */
+ucs_status_t udp_iface_set_timer(struct udp_iface *iface);
 /* Receive, acknowledge, send again; nothing is handed up. */
 unsigned udp_iface_serve(struct udp_iface *iface);
 

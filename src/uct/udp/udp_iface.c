@@ -15,11 +15,6 @@
 #include "uct/udp/udp_detour.h"
 #include "uct/udp/udp_route.h"
 
-enum {
-    /* A close waits for what was accepted; if time stands still, not. */
-    IFACE_STILL_COUNT = 100000,
-};
-
 static ucs_status_t iface_find_device(struct udp_iface *iface, const char *name)
 {
     struct ucs_netif_list list;
@@ -247,51 +242,6 @@ ucs_status_t udp_iface_open(struct uct_md                 *md,
 
 /* ----------------------------------------------------------------- close */
 
-/* Something that was accepted has not arrived. */
-static bool iface_owes(const struct udp_iface *iface)
-{
-    const struct udp_conn *conn;
-
-    ucs_list_for_each (conn, &iface->all, link) {
-        if ((conn->state == UDP_CONN_OPEN) &&
-            (!udp_send_is_idle(&conn->send) || (conn->bundle != NULL) ||
-             !ucs_queue_is_empty(&conn->fragments))) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool iface_ring_owes(const struct udp_iface *iface)
-{
-    const struct udp_iface *other;
-    bool                    owes = iface_owes(iface);
-
-    ucs_list_for_each (other, &iface->ring, ring) {
-        owes |= iface_owes(other);
-    }
-    return owes;
-}
-
-/* Everything accepted arrives, or its receiver is dead. Neighbours too, while
- * they can take our detours and we theirs. */
-static void iface_linger(struct udp_iface *iface)
-{
-    uint64_t          before_ns = 0;
-    unsigned          still     = 0;
-    struct udp_iface *other;
-
-    while (iface_ring_owes(iface) && (still < IFACE_STILL_COUNT)) {
-        (void)udp_iface_serve(iface);
-        ucs_list_for_each (other, &iface->ring, ring) {
-            (void)udp_iface_serve(other);
-        }
-        still     = (iface->env.now_ns == before_ns) ? still + 1 : 0;
-        before_ns = iface->env.now_ns;
-        ucs_cpu_relax();
-    }
-}
-
 static void iface_drop_inbox(struct udp_iface *iface)
 {
     struct ucs_queue_elem *elem;
@@ -311,7 +261,7 @@ void udp_iface_close(struct uct_iface *base)
         udp_stall_forget(iface);
     }
     iface_enter_ring(iface);
-    iface_linger(iface);
+    udp_iface_linger(iface);
     iface_leave_ring(iface);
     udp_enter(iface);
     iface_drop_inbox(iface);

@@ -4,6 +4,8 @@
  * timerfd_create(2). */
 #include "uct/udp/udp_io.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 
 #include "ucs/clock.h"
@@ -14,6 +16,7 @@
 enum {
     IO_IPV4_BYTES = 20 + 8, /* headers of IP, without options, and UDP */
     IO_IPV6_BYTES = 40 + 8,
+    IO_SLEEP_MAX  = 32, /* that are slept on at a time */
 };
 
 static ucs_status_t io_channel_init(struct udp_io              *io,
@@ -217,4 +220,18 @@ ucs_status_t udp_io_arm(struct udp_io *io, uint64_t deadline_ns,
         }
     }
     return ((status == UCS_OK) && (count > 0)) ? UCS_ERR_BUSY : status;
+}
+
+bool udp_io_sleep(struct udp_io *const *ios, unsigned count,
+                  uint64_t timeout_ns)
+{
+    struct pollfd         fds[IO_SLEEP_MAX];
+    const struct timespec timeout = ucs_clock_timespec(timeout_ns);
+    unsigned              i;
+
+    count = ucs_min(count, (unsigned)IO_SLEEP_MAX);
+    for (i = 0; i < count; ++i) {
+        fds[i] = (struct pollfd){.fd = ios[i]->events.fd, .events = POLLIN};
+    }
+    return (ppoll(fds, count, &timeout, NULL) >= 0) || (errno == EINTR);
 }

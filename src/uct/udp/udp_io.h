@@ -177,4 +177,10 @@ int udp_io_event_fd(const struct udp_io *io);
 UCS_MUST_USE ucs_status_t udp_io_arm(struct udp_io *io, uint64_t deadline_ns,
                                      bool want_writable);
 
+/* Sleep until one of [count] that are armed must wake, or so long.
+ * @return false: one cannot sleep here: time does not pass in a simulation
+ *         while somebody waits for it. */
+UCS_MUST_USE bool udp_io_sleep(struct udp_io *const *ios, unsigned count,
+                               uint64_t timeout_ns);
+
 #endif

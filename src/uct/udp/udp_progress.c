@@ -443,13 +443,17 @@ static bool progress_has_work(struct udp_iface *iface)
     return udp_env_deadline_ns(&iface->env) <= iface->env.now_ns;
 }
 
+ucs_status_t udp_iface_set_timer(struct udp_iface *iface)
+{
+    return udp_io_arm(iface->io, udp_env_deadline_ns(&iface->env),
+                      iface->env.is_blocked);
+}
+
 ucs_status_t udp_iface_set_alarm(struct udp_iface *iface)
 {
-    uint64_t deadline_ns = progress_has_work(iface)
-                               ? iface->env.now_ns
-                               : udp_env_deadline_ns(&iface->env);
-
-    return udp_io_arm(iface->io, deadline_ns, iface->env.is_blocked);
+    return progress_has_work(iface)
+               ? udp_io_arm(iface->io, iface->env.now_ns, iface->env.is_blocked)
+               : udp_iface_set_timer(iface);
 }
 
 ucs_status_t udp_arm(struct uct_iface *base)

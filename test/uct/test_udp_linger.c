@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_udp_linger.c - a close waits for what was accepted, and sleeps
+ * meanwhile. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "ucs/clock.h"
+#include "uct/suites.h"
+#include "uct/udp_wild.h"
+
+static struct wild wild;
+
+static void setup(const struct test_param *param)
+{
+    (void)param;
+    (void)setenv("UCX_UDP_HELPER", "n", 1); /* who is silent is silent */
+    wild_open(&wild);
+    wild_talk(&wild, 10);
+}
+
+static void teardown(const struct test_param *param)
+{
+    (void)param;
+    wild_host_close(&wild.hosts[1]);
+    wild_close_stranger(&wild);
+}
+
+/* So many messages that the peer does not hear of. */
+static void leave_unheard(unsigned count)
+{
+    uint64_t end = wild.hosts[0].sent + count;
+
+    while (wild.hosts[0].sent < end) {
+        wild_send(&wild.hosts[0]);
+        (void)uct_udp_transport.progress(wild.hosts[0].iface);
+    }
+}
+
+static double seconds_since(uint64_t begin_ns)
+{
+    return (double)(ucsi_clock_ns() - begin_ns) / UCS_NS_PER_S;
+}
+
+/* The peer is silent: until it counts as dead. */
+static void linger__sleeps_up_to_the_bound(const struct test_param *param)
+{
+    uint64_t begin_ns = ucsi_clock_ns();
+    double   cpu_s;
+
+    (void)param;
+    leave_unheard(3);
+    cpu_s = test_cpu_seconds();
+    wild_host_close(&wild.hosts[0]);
+    cpu_s = test_cpu_seconds() - cpu_s;
+    ck_assert_double_ge(seconds_since(begin_ns), WILD_BOUND_MS * 0.8e-3);
+    ck_assert_double_lt(cpu_s, 0.1 * WILD_BOUND_MS * 1e-3);
+}
+
+static atomic_bool is_closed;
+
+/* The peer hears of nothing for a while, then of everything. */
+static void *answer_late(void *arg)
+{
+    uint64_t begin_ns = ucsi_clock_ns();
+
+    while (seconds_since(begin_ns) < WILD_BOUND_MS * 0.3e-3) {
+        (void)sched_yield();
+    }
+    while (!atomic_load(&is_closed)) {
+        (void)uct_udp_transport.progress(wild.hosts[1].iface);
+    }
+    return arg;
+}
+
+static void linger__ends_with_the_last_answer(const struct test_param *param)
+{
+    uint64_t  begin_ns = ucsi_clock_ns(), sent;
+    pthread_t peer;
+
+    (void)param;
+    leave_unheard(5);
+    sent = wild.hosts[0].sent;
+    ck_assert_int_eq(pthread_create(&peer, NULL, answer_late, NULL), 0);
+    wild_host_close(&wild.hosts[0]);
+    atomic_store(&is_closed, true);
+    ck_assert_double_ge(seconds_since(begin_ns), WILD_BOUND_MS * 0.3e-3);
+    ck_assert_int_eq(pthread_join(peer, NULL), 0);
+    while (wild.hosts[1].got < sent) {
+        (void)uct_udp_transport.progress(wild.hosts[1].iface);
+    }
+}
+
+static const struct test_case cases[] = {
+    TEST(linger__sleeps_up_to_the_bound),
+    TEST(linger__ends_with_the_last_answer),
+    {0},
+};
+
+const struct test_suite udp_linger_suite = {
+    .name = "udp_linger", .cases = cases, .setup = setup, .teardown = teardown};
