@@ -24,14 +24,13 @@
 #include "uct/udp/udp_region.h"
 
 enum udp_limit {
-    UDP_BCOPY_BYTES_MAX = 8192 + 256,
-    UDP_ZCOPY_BYTES_MAX = UDP_MESSAGE_BYTES,
-    UDP_RMA_BYTES_MAX   = 1 << 30,
-    UDP_OPERATION_MAX   = 64, /* GET, ATOMIC of an endpoint at a time */
-    UDP_INBOX_COUNT_MAX = 1024,
-    UDP_RECEIVE_COUNT   = 16,
-    /* Of UCX_UDP_SEGMENT_COUNT. */
-    UDP_SEGMENT_COUNT_MIN = 64,
+    UDP_BCOPY_BYTES_MAX   = 8192 + 256,
+    UDP_ZCOPY_BYTES_MAX   = UDP_MESSAGE_BYTES,
+    UDP_RMA_BYTES_MAX     = 1 << 30,
+    UDP_OPERATION_MAX     = 64, /* GET, ATOMIC of an endpoint at a time */
+    UDP_INBOX_COUNT_MAX   = 1024,
+    UDP_RECEIVE_COUNT     = 16,
+    UDP_SEGMENT_COUNT_MIN = 64, /* of UCX_UDP_SEGMENT_COUNT */
     UDP_SEGMENT_COUNT_MAX = 1 << 22,
 };
 
@@ -164,8 +163,7 @@ struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation);
 /* This connection begins to ask its peer, unless the peer turns out to ask,
  * too: then its endpoint may move. */
 void udp_peers_ask(struct udp_iface *iface, struct udp_conn *conn);
-/* Is our half of a connection to that peer ending, without the peer having said
- * that it knows? */
+/* Has our half of a connection to that peer an end that it has not heard of? */
 bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation);
 
 /* udp_guests.c: one more connection that somebody there makes.
@@ -193,8 +191,7 @@ ucs_status_t                    udp_arm(struct uct_iface *iface);
 /* Let the descriptor fire when something is due; now, if the application has
  * something to do. @return UCS_OK, UCS_ERR_BUSY: something waits. */
 ucs_status_t udp_iface_set_alarm(struct udp_iface *iface);
-/* The same for who only serves it: what waits for the application does not
- * count. */
+/* The same for who only serves it: the application's work does not count. */
 ucs_status_t udp_iface_set_timer(struct udp_iface *iface);
 /* Receive, acknowledge, send again; nothing is handed up. */
 unsigned udp_iface_serve(struct udp_iface *iface);
@@ -217,9 +214,6 @@ ucs_status_t      udp_ep_create(struct uct_iface           *iface,
                                 struct uct_ep             **ep_p);
 void              udp_ep_destroy(struct uct_ep *ep);
 enum uct_may_send udp_ep_may_send(struct uct_ep *ep);
-/* The same, for one in the queue: until its connection is open, or the
- * handshake has failed, it waits on iface->opening instead. */
-enum uct_may_send udp_ep_take_turn(struct uct_ep *ep);
 /* What every operation asks first; UCS_OK: it may go.
  * @param may_queue  It need not go at once, so others may wait before it. */
 ucs_status_t udp_ep_begin(struct udp_ep *ep, unsigned flags, bool may_queue);

@@ -194,9 +194,6 @@ void udp_conn_send_am(struct udp_conn *conn, struct udp_segment *segment,
  * its turn. */
 void udp_conn_queue(struct udp_conn *conn, struct udp_fragment *fragment);
 void udp_conn_queue_answer(struct udp_conn *conn, struct udp_fragment *answer);
-/* conn->refusal from now on; before all others. */
-void udp_conn_queue_refusal(struct udp_conn     *conn,
-                            struct udp_fragment *refusal);
 
 /* Send what may go: lost segments first, then fragments, up to credit_bytes.
  * @return bytes that went. */

@@ -224,14 +224,6 @@ void udp_env_reopen(struct udp_env *env, struct udp_conn *conn);
 /* When to take the next turn; 0: now. */
 uint64_t udp_env_deadline_ns(const struct udp_env *env);
 
-/* Is there room for a segment of anybody on the way, and in the socket? */
-UCS_INLINE bool udp_env_may_send(const struct udp_env *env)
-{
-    return !env->is_blocked &&
-           (ucs_hotel_guest_count(&env->hotel) + env->bundle_count <
-            env->hotel.room_count);
-}
-
 UCS_INLINE enum udp_share udp_held_share(size_t length)
 {
     return (length <= UDP_SMALL_BYTES)   ? UDP_SHARE_SMALL

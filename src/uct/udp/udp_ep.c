@@ -9,6 +9,7 @@
 #include "uct/base/iov.h"
 #include "uct/base/pending.h"
 #include "uct/udp/udp.h"
+#include "uct/udp/udp_conn_parts.h"
 #include "uct/udp/udp_detour.h"
 
 static struct udp_iface *ep_iface(const struct udp_ep *ep)
@@ -175,19 +176,6 @@ enum uct_may_send udp_ep_may_send(struct uct_ep *base)
         may = udp_conn_may_send(ep->conn);
     }
     return may ? UCT_MAY_SEND_NOW : UCT_MAY_SEND_LATER;
-}
-
-enum uct_may_send udp_ep_take_turn(struct uct_ep *base)
-{
-    struct udp_ep *ep = udp_ep_of(base);
-
-    if ((ep->conn->state == UDP_CONN_HELLO) ||
-        (ep->conn->state == UDP_CONN_CONNECT)) {
-        ep->is_opening = true;
-        uct_pending_move(base, &ep_iface(ep)->opening);
-        return UCT_MAY_SEND_LATER;
-    }
-    return udp_ep_may_send(base);
 }
 
 ucs_status_t udp_ep_begin(struct udp_ep *ep, unsigned flags, bool may_queue)

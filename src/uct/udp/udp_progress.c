@@ -371,6 +371,21 @@ unsigned udp_iface_serve(struct udp_iface *iface)
     return count + udp_env_turn(&iface->env);
 }
 
+/* Until its connection is open, or the handshake has failed, an endpoint waits
+ * on a list of its own: thousands may. */
+static enum uct_may_send progress_may_send(struct uct_ep *base)
+{
+    struct udp_ep *ep = udp_ep_of(base);
+
+    if ((ep->conn->state == UDP_CONN_HELLO) ||
+        (ep->conn->state == UDP_CONN_CONNECT)) {
+        ep->is_opening = true;
+        uct_pending_move(base, &udp_iface_of(base->iface)->opening);
+        return UCT_MAY_SEND_LATER;
+    }
+    return udp_ep_may_send(base);
+}
+
 unsigned udp_progress(struct uct_iface *base)
 {
     struct udp_iface *iface = udp_iface_of(base);
@@ -407,7 +422,7 @@ unsigned udp_progress(struct uct_iface *base)
         count += progress_notified(iface);
     }
     if (uct_iface_has_pending(base)) {
-        count += ucti_pending_serve(base, udp_ep_take_turn);
+        count += ucti_pending_serve(base, progress_may_send);
         udp_env_send_bundles(&iface->env);
     }
     iface->is_direct = false;

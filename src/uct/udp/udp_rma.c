@@ -21,6 +21,7 @@
  *
  * The refusal overtakes all else, past a full window: what fills it may be puts
  * that the other one refuses in turn, and whose end waits for this word. */
+#include "uct/udp/udp_conn_parts.h"
 #include "uct/udp/udp_share.h"
 
 #include <string.h>
