@@ -309,9 +309,6 @@ static void crowd__memory_of_an_idle_endpoint(const struct test_param *param)
 
 /* Two seconds of processor time, which a busy machine gives in a minute. */
 static const struct test_case cases[] = {
-    {.name      = "crowd__memory_of_an_idle_endpoint",
-     .fn        = crowd__memory_of_an_idle_endpoint,
-     .timeout_s = 300},
-    {0}};
+    TEST_TIMEOUT(crowd__memory_of_an_idle_endpoint, 300), {0}};
 
 const struct test_suite udp_crowd_suite = {.name = "udp_crowd", .cases = cases};
