@@ -36,7 +36,7 @@ KEYS = {
     "f": {"ph", "pid", "tid", "ts", "name", "cat", "id", "bp"},
     "b": {"ph", "pid", "tid", "ts", "name", "cat", "id2", "args"},
     "e": {"ph", "pid", "tid", "ts", "name", "cat", "id2", "args"},
-    "M": {"ph", "pid", "tid", "name", "args"},
+    "M": {"ph", "pid", "tid", "ts", "name", "cat", "args"},
 }
 NAMED_BY = {"process_name": "name", "thread_name": "name",
             "process_labels": "labels"}
@@ -126,7 +126,7 @@ class Import:
                    for k in ("name", "cat") if k in event):
             self.lose("no name", event)
             return None
-        event["at"] = 0 if phase == "M" else self.nanoseconds(event, "ts")
+        event["at"] = self.nanoseconds(event, "ts")
         event["took"] = self.nanoseconds(event, "dur") if phase == "X" else 0
         if None in (event["at"], event["took"]):
             return None
@@ -222,7 +222,8 @@ def read(path):
 
 
 # ---- does it notice? ----
-ROW = '{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"r"}}'
+ROW = ('{"ph":"M","pid":1,"tid":1,"ts":0.000,"name":"thread_name",'
+       '"cat":"__metadata","args":{"name":"r"}}')
 BOX = ('{"ph":"X","pid":1,"tid":1,"ts":%s,"dur":%s,"name":"n","cat":"send",'
        '"args":{}}')
 ARROW = ('{"ph":"%s","pid":1,"tid":1,"ts":%s,"name":"message",'

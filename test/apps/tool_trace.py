@@ -47,7 +47,7 @@ def move(seconds, source, target):
         for line in stream:
             if line[0] == "{":
                 event = json.loads(line.rstrip(",\n"))
-                if "ts" in event:
+                if event["ph"] != "M":
                     event["ts"] = round(event["ts"] + float(seconds) * 1e6, 3)
                 if event["name"] == "causeway_clock":
                     event["args"]["boot"] = "another"
