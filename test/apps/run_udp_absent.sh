@@ -31,7 +31,7 @@ netns_loss 10 eth0
 netns_enter "$apps_work/enter" 1
 apps_wrap="$apps_work/enter"
 # a packet may be lost some times, and is looked after every 10 ms
-apps_extra="$apps_extra ABSENT_NETNS=/run/netns/$(netns_of 2) ABSENT_WITHIN=0.3"
+apps_extra="$apps_extra ABSENT_NETNS=/run/netns/$(netns_of 2) ABSENT_WITHIN=1"
 apps_ucp_run "10 % lost, computes" $((seconds + 20)) 1 "$apps_bin/ucp_absent" \
     compute $seconds
 apps_ucp_run "10 % lost, in a barrier" 20 1 "$apps_bin/ucp_absent" barrier
