@@ -190,11 +190,6 @@ void udp_conn_timed_out(struct udp_conn *conn, struct udp_segment *segment)
         conn->cc.segment_bytes = conn->mtu.good_bytes;
     }
     udp_send_lose(&conn->send, segment);
-    if ((segment->fragment != NULL) &&
-        udp_fragment_refuses(segment->fragment)) {
-        ucs_list_remove(&segment->link); /* it goes first, as it did */
-        ucs_list_add_head(&conn->send.lost, &segment->link);
-    }
     udp_conn_make_busy(conn);
 }
 

@@ -68,6 +68,26 @@ static size_t send_refusal(struct udp_conn *conn)
     return bytes;
 }
 
+/* Lost segments go in order; the puts that wait for a refusal are before it. */
+static size_t send_lost_refusal(struct udp_conn *conn)
+{
+    struct udp_segment *segment;
+
+    if ((conn->refusal == NULL) || !udp_env_may_send(conn->env) ||
+        (!udp_conn_may_crowd(conn) && (conn->send.flight_count > 0))) {
+        return 0;
+    }
+    ucs_list_for_each (segment, &conn->send.lost, link) {
+        if ((segment->fragment != NULL) &&
+            udp_fragment_refuses(segment->fragment)) {
+            size_t bytes = udp_segment_bytes(segment);
+
+            return udp_conn_resend(conn, segment) ? bytes : 0;
+        }
+    }
+    return 0;
+}
+
 size_t udp_conn_pump(struct udp_conn *conn, size_t credit_bytes)
 {
     size_t               bytes, part;
@@ -77,7 +97,7 @@ size_t udp_conn_pump(struct udp_conn *conn, size_t credit_bytes)
         return 0;
     }
     udp_bundle_go(conn);
-    bytes = send_refusal(conn);
+    bytes = send_refusal(conn) + send_lost_refusal(conn);
     bytes += send_lost(conn, credit_bytes);
     while (((fragment = send_head(conn)) != NULL) && (bytes < credit_bytes)) {
         if (fragment->kind == UDP_FRAGMENT_FLUSH) {
