@@ -273,8 +273,42 @@ void rdma_check_many(const struct rdma_check *check,
     pair_close(&pair);
 }
 
+/* One message over that endpoint; it goes by RDMA. */
+static void transfer_by(struct pair *pair, ucp_ep_h ep,
+                        const struct rdma_check *check)
+{
+    enum { BYTES = 300000 };
+    uint64_t before  = rdma_count(pair, 0, check->out);
+    void    *receive = pair_receive(pair, 1, in, BYTES, TAG);
+
+    pattern_fill(out, BYTES, 5);
+    ck_assert_int_eq(
+        pair_wait(pair, ucp_tag_send_nbx(ep, out, BYTES, TAG, &pair_no_param)),
+        UCS_OK);
+    ck_assert_int_eq(pair_wait(pair, receive), UCS_OK);
+    pattern_check(in, BYTES, 5);
+    ck_assert_uint_gt(rdma_count(pair, 0, check->out) - before, BYTES / 4);
+}
+
+/* Another endpoint to the same peer: it was not refused there, so S proposes
+ * it, and R allows it. */
+static void check_not_refused(struct pair *pair, const struct rdma_check *check)
+{
+    uint64_t fall_backs = rdma_count(pair, 0, UCP_COUNT_FALL_BACK);
+    uint8_t  refused    = pair->eps[0]->refused;
+    ucp_ep_h other      = pair_connect(pair, 0, UCP_ERR_HANDLING_MODE_PEER);
+
+    transfer_by(pair, other, check);
+    ck_assert_uint_eq(other->refused, 0);
+    ck_assert_uint_eq(pair->eps[0]->refused, refused);
+    ck_assert_uint_eq(rdma_count(pair, 0, UCP_COUNT_FALL_BACK), fall_backs);
+    ck_assert_uint_eq(rdma_count(pair, 1, UCP_COUNT_FALL_BACK), 1);
+    ck_assert_int_eq(pair_wait(pair, ucp_ep_close_nbx(other, &pair_no_param)),
+                     UCS_OK);
+}
+
 /* R sees that it may not, whatever S believed: it asks for fragments, and S
- * does not propose it again on this endpoint. */
+ * does not propose it again on this endpoint, but does on another one. */
 void rdma_check_refused(const struct rdma_check *check,
                         const struct test_param *param)
 {
@@ -301,6 +335,7 @@ void rdma_check_refused(const struct rdma_check *check,
     }
     ck_assert_uint_eq(rdma_count(&pair, 0, check->out), met_bytes);
     ck_assert_uint_eq(pair.eps[1]->refused, 0);
+    check_not_refused(&pair, check);
     rdma_check_clean(&pair);
     pair_close(&pair);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_matrix.c - every protocol forced over every transport that can carry
- * it, on one, two and four rails: sizes around every threshold, every class of
+ * it, on one to four rails: sizes around every threshold, every class of
  * data to every class, and counters that say that this protocol carried the
  * bytes. A fall-back is a failure where none is expected. */
 #include "config.h"
@@ -30,23 +30,31 @@ static const struct test_param columns[] = {
     COLUMN(example, EAGER, 1),
     COLUMN(example, SEND, 1),
     COLUMN(example, SEND, 2),
+    COLUMN(example, SEND, 3),
     COLUMN(example, SEND, 4),
     COLUMN(example, BUFFERED, 1),
+    COLUMN(example, BUFFERED, 3),
     COLUMN(example, BUFFERED, 4),
     COLUMN(mock, EAGER, 1),
     COLUMN(mock, SEND, 1),
     COLUMN(mock, SEND, 2),
+    COLUMN(mock, SEND, 3),
     COLUMN(mock, SEND, 4),
     COLUMN(mock, PUT, 1),
     COLUMN(mock, PUT, 2),
+    COLUMN(mock, PUT, 3),
     COLUMN(mock, PUT, 4),
     COLUMN(mock, GET, 1),
     COLUMN(mock, GET, 2),
+    COLUMN(mock, GET, 3),
     COLUMN(mock, GET, 4),
     COLUMN(mock, SHARED, 1),
     COLUMN(mock, PIPELINE, 1),
     COLUMN(mock, PIPELINE, 2),
+    COLUMN(mock, PIPELINE, 3),
     COLUMN(mock, PIPELINE, 4),
+    COLUMN(mock, BUFFERED, 1),
+    COLUMN(mock, BUFFERED, 3),
     COLUMN(mock, BUFFERED, 4),
 #ifdef HAVE_UDP
     COLUMN(udp, EAGER, 1),

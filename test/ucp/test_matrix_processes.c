@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_matrix_processes.c - the protocols forced between two processes, over
- * one, two and four devices of a transport, and counted. */
+ * one to four devices of a transport, and counted. */
 #include "config.h"
 
 #include <stdio.h>
@@ -31,22 +31,28 @@ static const struct test_param process_columns[] = {
     COLUMN(example, EAGER, 1),
     COLUMN(example, SEND, 1),
     COLUMN(example, SEND, 2),
+    COLUMN(example, SEND, 3),
     COLUMN(example, SEND, 4),
     COLUMN(example, BUFFERED, 4),
 #ifdef HAVE_UDP
     COLUMN(udp, EAGER, 1),
+    COLUMN(udp, BUFFERED, 3),
     COLUMN(udp, BUFFERED, 4),
     COLUMN(udp, SEND, 1),
     COLUMN(udp, SEND, 2),
+    COLUMN(udp, SEND, 3),
     COLUMN(udp, SEND, 4),
     COLUMN(udp, PUT, 1),
     COLUMN(udp, PUT, 2),
+    COLUMN(udp, PUT, 3),
     COLUMN(udp, PUT, 4),
     COLUMN(udp, GET, 1),
     COLUMN(udp, GET, 2),
+    COLUMN(udp, GET, 3),
     COLUMN(udp, GET, 4),
     COLUMN(udp, PIPELINE, 1),
     COLUMN(udp, PIPELINE, 2),
+    COLUMN(udp, PIPELINE, 3),
     COLUMN(udp, PIPELINE, 4),
 #endif
     {0},

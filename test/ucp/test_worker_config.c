@@ -141,6 +141,81 @@ worker_config__an_impossible_scheme_is_said(const struct test_param *param)
     pair_close(&pair);
 }
 
+static const char *name_for(const struct pair *pair, size_t bytes)
+{
+    const struct ucp_select_table *tables =
+        pair->eps[0]->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG];
+
+    return ucp_select_lookup(tables, bytes)->name;
+}
+
+static uint64_t bytes_by(const struct ucp_worker *worker, enum ucp_count what)
+{
+    return ucs_counter_get(&worker->counts[what]);
+}
+
+/* A message of the default settings, on which both ends may work: one end
+ * sends, the other unpacks or reads, nobody puts, nobody falls back. */
+static void check_both_ends_move(struct pair *pair)
+{
+    static uint8_t out[4 << 20], in[4 << 20];
+    void          *receive = pair_receive(pair, 1, in, sizeof(in), 1);
+    void          *send;
+
+    pattern_fill(out, sizeof(out), 1);
+    send = pair_send(pair, 0, out, sizeof(out), 1);
+    for (int i = 0; (i < 1000) && ucs_list_is_empty(&pair->workers[1]->shares);
+         ++i) {
+        ucp_worker_progress(pair->workers[1]); /* until R has matched it */
+    }
+    ck_assert(!ucs_list_is_empty(&pair->workers[1]->shares));
+    ck_assert_int_eq(pair_wait(pair, send), UCS_OK);
+    ck_assert_int_eq(pair_wait(pair, receive), UCS_OK);
+    pattern_check(in, sizeof(in), 1);
+    ck_assert_uint_eq(bytes_by(pair->workers[0], UCP_COUNT_PUT_OUT), 0);
+    ck_assert_uint_eq(bytes_by(pair->workers[1], UCP_COUNT_FALL_BACK), 0);
+}
+
+/* Whatever this machine's speeds are: where copies through chunks are faster
+ * than those of one processor in the kernel, both ends move what is longer
+ * than 1 MiB; where they are slower, R reads it. */
+static void worker_config__large_ones_are_shared(const struct test_param *param)
+{
+    static const struct {
+        const char *chunks, *cma;
+        bool        is_shared;
+    } machines[] = {{"6GBps", "4GBps", true},   {"12GBps", "7GBps", true},
+                    {"20GBps", "14GBps", true}, {"50GBps", "14GBps", true},
+                    {"7GBps", "28GBps", false}, {"2GBps", "10GBps", false}};
+
+    static const struct pair_setup setup = {.tls = "sm"};
+
+    (void)param;
+    for (unsigned i = 0; i < UCS_ARRAY_COUNT(machines); ++i) {
+        struct pair pair;
+
+        (void)setenv("UCX_SM_BW", machines[i].chunks, 1);
+        (void)setenv("UCX_SM_CMA_BW", machines[i].cma, 1);
+        pair_open_setup(&pair, &setup, 0, UCP_ERR_HANDLING_MODE_PEER);
+        if (pair.eps[0]->config->lane.attr.get.zcopy_bytes_max == 0) {
+            pair_close(&pair);
+            test_skip("there is no get here");
+        }
+        ck_assert_str_ne(name_for(&pair, 512 << 10), "rndv/rdma_shared");
+        for (size_t bytes = (1 << 20) + 1; bytes < SIZE_MAX / 4;
+             bytes += bytes) {
+            ck_assert_str_eq(name_for(&pair, bytes), machines[i].is_shared
+                                                         ? "rndv/rdma_shared"
+                                                         : "rndv/rdma_get");
+        }
+        if (machines[i].is_shared) {
+            pair_meet(&pair);
+            check_both_ends_move(&pair);
+        }
+        pair_close(&pair);
+    }
+}
+
 static const struct test_case worker_config_cases[] = {
     TEST(worker_config__is_shared),
     TEST(worker_config__covers_every_size),
@@ -155,6 +230,7 @@ static const struct test_case worker_threshold_cases[] = {
 
 static const struct test_case worker_scheme_cases[] = {
     TEST(worker_config__an_impossible_scheme_is_said),
+    TEST(worker_config__large_ones_are_shared),
     {0},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_sm_cma.c - the two system calls: short counts, holes, strangers, and
- * what is said when they are refused. */
+/* test_sm_cma.c - the two system calls: short counts, holes, strangers, how
+ * often a peer is asked, and what is said when they are refused. */
 #include "uct/sm/sm_cma.h"
 
 #include <errno.h>
@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +25,19 @@ static void need_calls(void)
     if (uct_sm_cma_calls(reason) != (UCT_RIGHT_PUT | UCT_RIGHT_GET)) {
         test_skip("not here: %s", reason);
     }
+}
+
+/* Reads of other processes, of this one. */
+static unsigned foreign_reads;
+
+/* The C library's, for all of this program, which counts. */
+ssize_t process_vm_readv(pid_t pid, const struct iovec *to,
+                         unsigned long to_count, const struct iovec *from,
+                         unsigned long from_count, unsigned long flags)
+{
+    foreign_reads += (pid != getpid()) && (from_count > 0);
+    return syscall(SYS_process_vm_readv, pid, to, to_count, from, from_count,
+                   flags);
 }
 
 static struct uct_sm_remote remote_of(const struct sm_end *end)
@@ -74,6 +89,60 @@ static void identify__knows_one_that_ended(const struct test_param *param)
     ck_assert_int_eq(kill(remote.pid, SIGKILL), 0);
     ck_assert_int_eq(waitpid(remote.pid, NULL, 0), remote.pid);
     ck_assert_int_eq(uct_sm_cma_identify(&remote), UCS_ERR_CONNECTION_RESET);
+    sm_end_close(&end);
+}
+
+enum { PROBE_MESSAGES = 10 };
+
+static void probe_talk(struct sm_end *end, struct uct_ep *ep)
+{
+    for (uint64_t number = 0; number < PROBE_MESSAGES; ++number) {
+        sm_stage_send_all(end, ep, SM_STAGE_AM, number, 8);
+    }
+}
+
+static void probing_process(struct sm_end *end, struct uct_ep *ep, int in_fd,
+                            int out_fd, void *arg)
+{
+    (void)arg;
+    ck_assert_uint_eq(foreign_reads, 0);
+    probe_talk(end, ep);
+    ck_assert_uint_eq(foreign_reads, 1);
+    sm_stage_until_received(end, NULL, (uint64_t)2 * PROBE_MESSAGES);
+    ck_assert(ep->peer_rights & UCT_RIGHT_GET);
+    ck_assert_uint_eq(foreign_reads, 1); /* told, not asked again */
+    sm_step_tell(out_fd);
+    sm_step_wait(in_fd);
+}
+
+/* One read of the peer's memory when the first message goes there, by each
+ * end; none before, none for another endpoint, none when it is told what the
+ * peer may. */
+static void identify__once_in_each_direction(const struct test_param *param)
+{
+    struct sm_process process;
+    struct sm_end     end;
+    struct uct_ep    *other;
+
+    (void)param;
+    need_calls();
+    sm_end_open(&end, false);
+    sm_process_start(&process, &end, false, probing_process, NULL);
+    end.ep = sm_end_connect_bytes(&end, process.address);
+    other  = sm_end_connect_bytes(&end, process.address);
+    ck_assert_uint_eq(foreign_reads, 0);
+    probe_talk(&end, end.ep);
+    ck_assert_uint_eq(foreign_reads, 1);
+    ck_assert(end.ep->rights & UCT_RIGHT_GET);
+    probe_talk(&end, other);
+    ck_assert(other->rights & UCT_RIGHT_GET);
+    sm_stage_until_received(&end, NULL, PROBE_MESSAGES);
+    ck_assert(end.ep->peer_rights & UCT_RIGHT_GET);
+    sm_step_wait(process.from_fd);
+    ck_assert_uint_eq(foreign_reads, 1);
+    sm_step_tell(process.to_fd);
+    sm_process_join(&process);
+    ucti_ep_destroy(other);
     sm_end_close(&end);
 }
 
@@ -170,6 +239,7 @@ static void reason__names_process_and_cause(const struct test_param *param)
 
 static const struct test_case cases[] = {TEST(identify__knows_the_right_one),
                                          TEST(identify__knows_one_that_ended),
+                                         TEST(identify__once_in_each_direction),
                                          TEST(copy__pieces_of_any_length),
                                          TEST(copy__up_to_a_hole),
                                          TEST(copy__nobody_there),
