@@ -60,6 +60,43 @@ NESTED = ("int f(int a)\n{\n    for (;;) {\n        while (a) {\n"
 LIST_C = GOOD["src/ucs/list.c"]
 LIST_H = GOOD["src/ucs/list.h"]
 
+
+# A protocol with its page.
+PAGE = """# 9. Fast
+
+     S                            R
+     |---- ASK{tag, length} ---->|
+     |==== put =================>|
+
+**When.** Always.
+**Messages.** ASK: `tag:8`.
+**Cost.** None.
+**Limits.** None.
+**Failure.** Now and then.
+
+| arrow | fails when | then |
+|---|---|---|
+| ASK, put | it is lost | it is sent again |
+
+**Tests.** `test/ucp/test_fast.c`: `fast__is_fast`.
+"""
+
+
+def protocol(old="", new="", **more):
+    assert old in PAGE
+    return {
+        "docs/protocols/README.md": "# Protocols\n",
+        "docs/protocols/fast.md": PAGE.replace(old, new) if old else PAGE,
+        "src/ucp/proto/fast.c": C + "const struct ucp_proto ucp_fast_proto = "
+                                    "{0};\n",
+        "src/ucp/Makefile.inc": GOOD["src/ucp/Makefile.inc"].rstrip() +
+        " %D%/proto/fast.c\n",
+        "test/ucp/test_fast.c": C + "void fast__is_fast(void);\n",
+        "test/ucp/Makefile.inc": "X = %D%/test_fast.c\n", **more}
+
+
+FAST = "docs/protocols/fast.md"
+
 # name, rule, file that is blamed, {file: new text, or None to remove it}
 BAD = (
     ("layers__upwards", "layers", "src/ucs/list.c",
@@ -140,6 +177,12 @@ BAD = (
      {"src/ucs/list.c": LIST_C + "int a = __sync_fetch_and_add(&b, 1);\n"}),
     ("banned__attribute", "banned", "src/ucs/list.h",
      {"src/ucs/list.h": LIST_H + "int f(void) __attribute__((cold));\n"}),
+    ("banned__userfaultfd", "banned", "src/ucs/list.c",
+     {"src/ucs/list.c": LIST_C + "long a = syscall(SYS_userfaultfd, 0);\n"}),
+    ("banned__userfaultfd_in_test", "banned", "test/ucs/test_list.c",
+     {"test/ucs/test_list.c": C + "int a = ioctl(b, UFFDIO_API, c);\n"}),
+    ("banned__allocator_hook", "banned", "src/ucs/list.c",
+     {"src/ucs/list.c": LIST_C + "void *a = &__malloc_hook;\n"}),
     ("alloc__not_listed", "alloc", "src/ucs/list.c",
      {"src/ucs/list.c": LIST_C + "void *p = malloc(3);\n"}),
     ("todo__without_issue", "todo", "src/ucs/list.c",
@@ -156,6 +199,26 @@ BAD = (
     ("dead_files__not_built", "dead_files", "src/ucs/list.c",
      {"src/ucs/Makefile.inc": "X = %D%/list.h %D%/list.cc\n"}),
     ("links__broken", "links", "README.md", {"README.md": "[x](no/file.md)"}),
+    ("protocol_pages__none", "protocol_pages", "src/ucp/proto/fast.c",
+     protocol(**{FAST: None})),
+    ("protocol_pages__of_nobody", "protocol_pages", "docs/protocols/slow.md",
+     protocol(**{"docs/protocols/slow.md": PAGE})),
+    ("protocol_pages__no_drawing", "protocol_pages", FAST,
+     protocol("     |", "  ")),
+    ("protocol_pages__no_part", "protocol_pages", FAST,
+     protocol("**Limits.**", "Limits:")),
+    ("protocol_pages__empty_part", "protocol_pages", FAST,
+     protocol("**Cost.** None.", "**Cost.**")),
+    ("protocol_pages__no_table", "protocol_pages", FAST,
+     protocol("| fails when", "| if")),
+    ("protocol_pages__arrow_without_row", "protocol_pages", FAST,
+     protocol("| ASK, put |", "| ASK |")),
+    ("protocol_pages__row_without_arrow", "protocol_pages", FAST,
+     protocol("| ASK, put |", "| ASK, put, FIN |")),
+    ("protocol_pages__no_such_file", "protocol_pages", FAST,
+     protocol("test_fast.c", "test_fats.c")),
+    ("protocol_pages__no_such_test", "protocol_pages", FAST,
+     protocol("fast__is_fast", "fast__is_slow")),
     ("headers__not_alone", "headers", "src/uct/tcp/tcp.h",
      {"src/uct/tcp/tcp.h": header("UCT_TCP_TCP_H_", "size_t tcp(int a);")}),
     ("headers__public_not_cpp", "headers", "src/ucp/api/ucp.h",
@@ -194,6 +257,7 @@ FINE = (
         "src/ucs/list.c": LIST_C + 'int a = fprintf(stream, "x");\n'}),
     ("good__todo_with_issue", {
         "src/ucs/list.c": LIST_C + "/* TODO(#12): grow by chunks. */\n"}),
+    ("good__protocol_page", protocol()),
     ("good__self_is_a_word", {
         "src/ucp/core/ep.h": header("UCP_CORE_EP_H_", "struct self *self;")}),
 )

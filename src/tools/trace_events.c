@@ -266,11 +266,13 @@ bool trace_set_write(struct trace_set *set, FILE *stream)
     for (unsigned i = 0; i < set->file_count; ++i) {
         const struct trace_file *file = &set->files[i];
 
-        (void)fprintf(stream,
-                      "{\"ph\":\"M\",\"pid\":%" PRIu64
-                      ",\"tid\":0,\"name\":\"process_labels\","
-                      "\"args\":{\"labels\":\"%s, process %" PRIu64 "\"}},\n",
-                      file->new_pid, file->host, file->pid);
+        (void)fprintf(
+            stream,
+            "{\"ph\":\"M\",\"pid\":%" PRIu64
+            ",\"tid\":0,\"ts\":0.000,\"name\":\"process_labels\","
+            "\"cat\":\"__metadata\",\"args\":{\"labels\":\"%s, process %" PRIu64
+            "\"}},\n",
+            file->new_pid, file->host, file->pid);
     }
     for (size_t i = 0; i < set->event_count; ++i) {
         const struct trace_event *event = &set->events[i];

@@ -79,6 +79,14 @@ struct ucs_config_threshold {
     size_t inter_bytes;
 };
 
+/* What a number of type UINT, SIZE, TIME or BANDWIDTH, or both ends of a RANGE,
+ * may be. inf and auto are numbers too, the largest.
+ * multiple_of  0: any */
+struct ucs_config_bounds {
+    uint64_t min, max;
+    uint64_t multiple_of;
+};
+
 enum ucs_config_entry_flag {
     UCS_CONFIG_ENTRY_HIDDEN = 1 << 0 /* printed only with PRINT_HIDDEN */
 };
@@ -91,6 +99,7 @@ struct ucs_config_entry {
     const void          *type_arg; /* names of ENUM and BITMAP, else NULL */
     const char          *doc;      /* one sentence */
     unsigned             flags;    /* enum ucs_config_entry_flag */
+    const struct ucs_config_bounds *bounds; /* NULL: whatever fits the field */
 };
 
 enum ucs_config_table_flag {

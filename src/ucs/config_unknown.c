@@ -185,7 +185,7 @@ static bool unknown_is_wanted(const char *app_prefix)
     } options;
     static const struct ucs_config_entry entries[] = {
         {"WARN_UNUSED_ENV_VARS", "y", offsetof(struct warn_options, is_on),
-         UCS_CONFIG_TYPE_BOOL, NULL, "Warn about unknown variables.", 0},
+         UCS_CONFIG_TYPE_BOOL, NULL, "Warn about unknown variables.", 0, NULL},
         {0},
     };
     static const struct ucs_config_table table = {

@@ -433,10 +433,16 @@ ucs_status_t ucs_config_value_parse(const struct ucs_config_entry *entry,
                                     const char                    *text,
                                     union ucs_config_value        *value_p)
 {
+    ucs_status_t status;
+
     if (strlen(text) >= UCS_CONFIG_VALUE_BYTES_MAX) {
         return UCS_ERR_OUT_OF_RANGE;
     }
-    return config_types[entry->type]->parse(text, entry->type_arg, value_p);
+    status = config_types[entry->type]->parse(text, entry->type_arg, value_p);
+    if ((status == UCS_OK) && !ucs_config_bounds_hold(entry, value_p)) {
+        status = UCS_ERR_OUT_OF_RANGE; /* a number: nothing to release */
+    }
+    return status;
 }
 
 void ucs_config_value_print(const struct ucs_config_entry *entry,
@@ -479,5 +485,8 @@ void ucs_config_value_expected(const struct ucs_config_entry *entry,
             ucs_config_text_add(out, (i == 0) ? "" : ", ");
             ucs_config_text_add(out, names[i]);
         }
+    }
+    if (entry->bounds != NULL) {
+        ucs_config_bounds_print(entry, config_types[entry->type], out);
     }
 }

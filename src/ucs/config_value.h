@@ -50,6 +50,15 @@ extern const struct ucs_config_type_ops ucs_config_bandwidth_ops;
 
 void ucs_config_text_add(struct ucs_config_text *out, const char *text);
 
+/* Whether the value is one that the entry allows. */
+bool ucs_config_bounds_hold(const struct ucs_config_entry *entry,
+                            const union ucs_config_value  *value);
+
+/* Add what the entry, which has bounds, allows. ops: of its type. */
+void ucs_config_bounds_print(const struct ucs_config_entry    *entry,
+                             const struct ucs_config_type_ops *ops,
+                             struct ucs_config_text           *out);
+
 /* Make a value from text; released or moved into an options struct later.
  * @return UCS_OK; UCS_ERR_INVALID_PARAM, UCS_ERR_OUT_OF_RANGE: bad text;
  *         UCS_ERR_NO_MEMORY. Not logged. */

@@ -46,6 +46,9 @@ static char            log_host[LOG_HOST_BYTES_MAX] = "?";
 /* In place of UCX_LOG_FILE when not empty; under log_sink_lock. */
 static char log_pattern[PATH_MAX];
 
+/* Who wants this thread's errors and warnings for a line of its own. */
+static _Thread_local struct ucs_log_cause *log_cause;
+
 /* A line that grows; what does not fit is cut and marked at the end. */
 struct log_line {
     char   bytes[UCS_LOG_LINE_BYTES_MAX];
@@ -299,6 +302,32 @@ static void log_line_begin(struct log_line *line, ucs_log_level_t level,
                  line_number, name);
 }
 
+static void log_cause_add(struct ucs_log_cause *cause, const char *text)
+{
+    size_t used = strlen(cause->text);
+
+    (void)snprintf(cause->text + used, sizeof(cause->text) - used, "%s%s",
+                   (used > 0) ? "; " : "", text);
+}
+
+void ucsi_log_cause_begin(struct ucs_log_cause *cause)
+{
+    cause->outer   = log_cause;
+    cause->text[0] = '\0';
+    log_cause      = cause;
+}
+
+void ucsi_log_cause_end(struct ucs_log_cause *cause)
+{
+    log_cause = cause->outer;
+}
+
+const char *ucsi_log_cause_text(const struct ucs_log_cause *cause,
+                                ucs_status_t                status)
+{
+    return (cause->text[0] != '\0') ? cause->text : ucs_status_string(status);
+}
+
 static UCS_PRINTF(5, 0) void log_message(ucs_log_level_t level,
                                          const char *file, unsigned line_number,
                                          uint64_t    hidden_count,
@@ -309,12 +338,14 @@ static UCS_PRINTF(5, 0) void log_message(ucs_log_level_t level,
     struct log_line               line;
     size_t                        text_at;
     int                           fd = -1;
+    bool is_cause = (log_cause != NULL) && (level >= UCS_LOG_LEVEL_ERROR) &&
+                    (level <= UCS_LOG_LEVEL_WARN);
 
     line.used = 0;
     file      = log_file_name(file);
     /* USE: acquire, pairs with SET: the handler's fields are complete. */
     handler = atomic_load_explicit(&log_handler, memory_order_acquire);
-    if (handler == NULL) {
+    if ((handler == NULL) && !is_cause) {
         fd = log_sink();
         log_line_begin(&line, level, file, line_number);
     }
@@ -326,7 +357,10 @@ static UCS_PRINTF(5, 0) void log_message(ucs_log_level_t level,
                      (unsigned long long)hidden_count);
     }
     log_line_clean(&line, text_at);
-    if (handler != NULL) {
+    if (is_cause) {
+        line.bytes[line.used] = '\0';
+        log_cause_add(log_cause, line.bytes);
+    } else if (handler != NULL) {
         line.bytes[line.used] = '\0';
         handler->fn(handler->arg, level, file, line_number,
                     line.bytes + text_at);

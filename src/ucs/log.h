@@ -30,6 +30,8 @@ enum ucs_log_limits {
     /* A longer line ends in "...". No more than PIPE_BUF, so that lines of
      * several processes in one pipe do not mix. */
     UCS_LOG_LINE_BYTES_MAX = 4096,
+    /* Of messages that become part of another one. */
+    UCS_LOG_CAUSE_BYTES_MAX = 512,
     /* One repeated message per call site in so many milliseconds. Guess. */
     UCS_LOG_REPEAT_MS = 1000
 };
@@ -106,6 +108,28 @@ UCS_EXPORT void ucsi_log_set_file(const char *pattern);
  * the variable, or ucsi_log_set_file(), has given then. No other thread may log
  * meanwhile. */
 UCS_EXPORT void ucsi_log_close(void);
+
+/* The errors and warnings that this thread logs, kept back for who called the
+ * layer below and then says what follows from them: one line has both.
+ *
+ *   ucsi_log_cause_begin(&cause);
+ *   status = open_it();
+ *   ucsi_log_cause_end(&cause);
+ *   ucs_warn("%s is left out: %s", name, ucsi_log_cause_text(&cause, status));
+ *
+ * On the stack; begin and end nest. What does not fit is cut. */
+struct ucs_log_cause {
+    struct ucs_log_cause *outer;
+    char                  text[UCS_LOG_CAUSE_BYTES_MAX]; /* "" if none came */
+};
+
+UCS_EXPORT void ucsi_log_cause_begin(struct ucs_log_cause *cause);
+UCS_EXPORT void ucsi_log_cause_end(struct ucs_log_cause *cause);
+
+/* What was logged, with "; " between messages; if nothing was, the status in
+ * words. Lent as long as the cause. */
+UCS_EXPORT const char *ucsi_log_cause_text(const struct ucs_log_cause *cause,
+                                           ucs_status_t                status);
 
 /* May a message of this call site be written at `now_ns`? If so,
  * *hidden_count_p is how many were not since the last one. */

@@ -84,7 +84,8 @@ ucs_status_t ucsi_socket_accept(int fd, int *fd_p, struct ucs_sockaddr *peer_p)
             return UCS_ERR_WOULD_BLOCK;
         }
         /* Out of descriptors, mostly: it stays so for a while. */
-        ucs_error_limited("fd %d: accept: %m", fd);
+        ucs_error_limited("fd %d: accept: %m; a peer waits%s", fd,
+                          (errno == EMFILE) ? "; see `ulimit -n`" : "");
         return ucsi_status_from_errno(errno);
     }
     if (peer_p != NULL) {
@@ -100,12 +101,15 @@ ucs_status_t ucsi_socket_connect(int fd, const struct ucs_sockaddr *address)
         return UCS_OK;
     }
     /* EINTR: it goes on in the background, as with EINPROGRESS. A unix
-     * socket says EAGAIN when the listener's queue is full: an error here. */
+     * socket says EAGAIN when the listener's queue is full. */
     if ((errno == EINPROGRESS) || (errno == EINTR)) {
         return UCS_INPROGRESS;
     }
+    if (errno == EAGAIN) {
+        return UCS_ERR_WOULD_BLOCK;
+    }
     ucs_error("fd %d: connect to %s: %m", fd, SOCKET_TEXT(address));
-    return (errno == EAGAIN) ? UCS_ERR_REJECTED : ucsi_status_from_errno(errno);
+    return ucsi_status_from_errno(errno);
 }
 
 ucs_status_t ucsi_socket_connect_result(int                        fd,
@@ -383,6 +387,12 @@ ucs_status_t ucsi_socket_recv_fd(int socket_fd, int *fd_p, void *data,
         return UCS_OK;
     }
     ucsi_fd_close(&fd);
+    if ((got > 0) && (count == 0) && ((message.msg_flags & MSG_CTRUNC) != 0)) {
+        ucs_error("fd %d: a descriptor came, and no number is free for it; see "
+                  "`ulimit -n`",
+                  socket_fd);
+        return UCS_ERR_EXCEEDS_LIMIT;
+    }
     if ((got == 0) && (count == 0)) {
         ucs_error("fd %d: receive of a descriptor: the peer is gone",
                   socket_fd);

@@ -99,7 +99,8 @@ UCS_EXPORT UCS_MUST_USE ucs_status_t
 ucsi_socket_accept(int fd, int *fd_p, struct ucs_sockaddr *peer_p);
 
 /* Begin to connect. @return UCS_OK: connected; UCS_INPROGRESS: wait until fd
- * is writable, then ask ucsi_socket_connect_result. */
+ * is writable, then ask ucsi_socket_connect_result; UCS_ERR_WOULD_BLOCK: the
+ * queue of a unix listener is full, again later (not logged). */
 UCS_EXPORT UCS_MUST_USE ucs_status_t
 ucsi_socket_connect(int fd, const struct ucs_sockaddr *address);
 
@@ -150,6 +151,7 @@ UCS_EXPORT UCS_MUST_USE ucs_status_t ucsi_socket_send_fd(int socket_fd, int fd,
  * @return UCS_OK, *fd_p is owned by the caller;
  *         UCS_ERR_WOULD_BLOCK: nothing waits (not logged);
  *         UCS_ERR_CONNECTION_RESET: the peer is gone;
+ *         UCS_ERR_EXCEEDS_LIMIT: this process has too many open;
  *         UCS_ERR_INVALID_PARAM: something else was sent; it was dropped and
  *         every descriptor in it closed. */
 UCS_EXPORT UCS_MUST_USE ucs_status_t ucsi_socket_recv_fd(int  socket_fd,

@@ -56,5 +56,7 @@ hosts_up() {
     apps_wrap="$apps_work/enter"
     apps_mca="--host $names --mca plm_rsh_agent $apps_work/rsh
         --mca oob_tcp_if_include eth$2 --mca mpi_yield_when_idle 1"
-    apps_extra="UCX_TLS=udp,self UCX_NET_DEVICES=$(hosts_devices "$2")"
+    apps_compile hosts_rest "$CC" hosts_rest.c -- -shared -fPIC || apps_finish
+    apps_extra="UCX_TLS=udp,self UCX_NET_DEVICES=$(hosts_devices "$2")
+        LD_PRELOAD=${apps_sanitizer:+$apps_sanitizer:}$apps_bin/hosts_rest"
 }

@@ -22,31 +22,36 @@ check() {
         apps_ok "$name"
     else
         apps_notok "$name" "see the output"
-        sed 's/^/#| /' "$apps_work/client" "$apps_work/server" | head -n 60
+        # what was chosen comes first, and why it ended last
+        { head -n 40 "$apps_work/client" && tail -n 20 "$apps_work/client" &&
+            tail -n 20 "$apps_work/server"; } | sed 's/^/#| /'
     fi
 }
 
 # pair ADDRESS VARIABLES1 VARIABLES2 OPTION...: causeway perf between the hosts;
 # its client on host 1 meets a server on host 2 there. Words of env(1) each.
 pair() {
-    local address="$1" client="$2" server="$3" code=0 tries=200
+    local address="$1" client="$2" server="$3" code=0
+    local seconds=$((20 * APPS_TIMEOUT)) end
     shift 3
+    end=$(($(date +%s) + seconds))
     # shellcheck disable=SC2046,SC2086
-    netns_run 2 timeout -k 5 60 env $(apps_environment) UCX_TLS=udp,self \
+    netns_run 2 timeout -k 5 $seconds env $(apps_environment) UCX_TLS=udp,self \
         $server "$causeway" perf --listen "$address:17337" \
         >"$apps_work/server" 2>&1 &
     apps_child=$!
-    while [ $tries -gt 0 ] && kill -0 $apps_child 2>/dev/null &&
+    while [ "$(date +%s)" -lt $end ] && kill -0 $apps_child 2>/dev/null &&
         ! ip netns exec "$(netns_of 2)" ss -Hltn | grep -q 17337; do
-        tries=$((tries - 1))
+        sleep 0.01
     done
     # shellcheck disable=SC2046,SC2086
-    netns_run 1 timeout -k 5 60 env $(apps_environment) UCX_TLS=udp,self \
+    netns_run 1 timeout -k 5 $seconds env $(apps_environment) UCX_TLS=udp,self \
         $client "$causeway" perf --connect "$address:17337" "$@" \
         >"$apps_work/client" 2>&1 || code=$?
     [ $code -eq 0 ] || kill $apps_child 2>/dev/null
     wait $apps_child || code=$?
     apps_child=''
+    [ $code -eq 0 ] || echo "perf: exit status $code" >>"$apps_work/client"
     return $code
 }
 

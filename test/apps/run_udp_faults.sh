@@ -16,6 +16,19 @@ if [ "$APPS_TIER" = campaign ]; then
     bound=5
 fi
 
+# kill_run NAME STAGE HOW
+kill_run() {
+    apps_ucp_run "$1, $2" 60 1 "$apps_bin/ucp_kill" "$2" "$3"
+    sed -n 's/^# reported after \([0-9.]*\) s.*/\1/p' "$apps_work/err" |
+        tail -n 1 >>"$apps_work/reported"
+}
+
+say_reported() {
+    sort -n "$apps_work/reported" | awk '{ at[NR] = $1 }
+        END { print "# " NR " reported, median " at[int((NR + 1) / 2)] \
+                  " s, the last after " at[NR] " s" }'
+}
+
 # fault NAME HOW STAGE...
 fault() {
     local name="$1" how="$2"
@@ -23,7 +36,7 @@ fault() {
     # shellcheck disable=SC2086
     [ "$APPS_TIER" != campaign ] || set -- $stages
     for stage in "$@"; do
-        apps_ucp_run "$name, $stage" 60 1 "$apps_bin/ucp_kill" $stage "$how"
+        kill_run "$name" $stage "$how"
     done
 }
 
@@ -37,6 +50,7 @@ fault stop stop idle receiving rendezvous_announced
 
 if ! netns_need; then
     apps_skip cut "$netns_why"
+    say_reported
     apps_finish
 fi
 
@@ -65,18 +79,19 @@ REFUSE
 [ "$APPS_TIER" != campaign ] || fault_stages=$stages
 for stage in ${fault_stages:-full sending}; do
     cut_up
-    apps_ucp_run "device off, $stage" 60 1 "$apps_bin/ucp_kill" $stage \
+    kill_run "device off" $stage \
         "ip -n $(netns_of 2) link set eth0 down"
     cut_up
-    apps_ucp_run "all dropped, $stage" 60 1 "$apps_bin/ucp_kill" $stage \
+    kill_run "all dropped" $stage \
         "ip netns exec $(netns_of 2) nft -f $apps_work/drop"
 done
 if [ "$APPS_TIER" = campaign ]; then
     cut_up
-    apps_ucp_run "our own device off" 60 1 "$apps_bin/ucp_kill" receiving \
+    kill_run "our own device off" receiving \
         "ip -n $(netns_of 1) link set eth0 down"
     cut_up
-    apps_ucp_run "all refused" 60 1 "$apps_bin/ucp_kill" receiving \
+    kill_run "all refused" receiving \
         "ip netns exec $(netns_of 2) nft -f $apps_work/refuse"
 fi
+say_reported
 apps_finish

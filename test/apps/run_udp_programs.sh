@@ -12,7 +12,7 @@ hosts_need
 script() {
     local code=0 last
     env "apps_wrap=$apps_wrap" "apps_mca=$apps_mca" "apps_extra=$apps_extra" \
-        APPS_TIER=quick sh "$apps_src/$1.sh" >"$apps_work/script" 2>&1 ||
+        "APPS_TIER=$APPS_TIER" sh "$apps_src/$1.sh" >"$apps_work/script" 2>&1 ||
         code=$?
     last=$(tail -n 1 "$apps_work/script")
     case $code in

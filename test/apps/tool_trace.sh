@@ -1,12 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# UCX_TRACE_FILE and causeway trace merge: two processes, read with python3 as
-# JSON, checked for sense; another clock; files that are cut or something else.
+# UCX_TRACE_FILE and causeway trace merge: two processes, read as Perfetto reads
+# them (tool_import.py), checked for sense; another clock; files that are cut or
+# something else.
 . "${srcdir:-$(dirname "$0")/../..}/test/apps/tool_lib.sh"
 
 [ "${TOOL_LIBS:-ours}" = debian ] && { skip "trace" "UCX has none"; finish; }
 command -v python3 >/dev/null || { skip "trace" "no python3"; finish; }
 check=$tool_src/tool_trace.py
+export PYTHONDONTWRITEBYTECODE=1
+
+run python3 "$tool_src/tool_import.py" --test
+expect "what Perfetto loses is noticed" 0 out ' 0 not'
 
 for setting in UCX_RNDV_THRESH=8k UCX_RNDV_THRESH=inf UCX_ZCOPY_THRESH=inf \
     UCX_TLS=posix,self; do
@@ -34,6 +39,8 @@ run "$tool_causeway" trace merge "$1" "$tool_work/moved.json" \
 expect "two clocks" 0 err 'on 2 hosts'
 run python3 "$check" shift "$tool_work/all.json"
 expect "in line" 0 out 'us at least'
+run python3 "$tool_src/tool_import.py" "$tool_work/all.json"
+expect "two clocks are read whole" 0
 # The same process twice is two processes.
 run "$tool_causeway" trace merge --quiet "$1" "$1" -o "$tool_work/all.json"
 expect "the same twice" 0

@@ -128,7 +128,8 @@ static void compute(double seconds)
 
 /* ---- absent ---- */
 
-/* A closed channel is an order to end. */
+/* A closed channel is an order to end: not before, because the other one would
+ * take our close for the end of a peer that it still waits for. */
 static int come_back(struct side *side)
 {
     char word;
@@ -140,9 +141,9 @@ static int come_back(struct side *side)
     meet(side);
     uu_check(side->link.errors == 0, "an error of who was never away: %s",
              ucs_status_string(side->link.error));
+    (void)uu_get(side->channel, &word, sizeof(word));
     uu_disconnect(&side->node, &side->link, 0);
     uu_close(&side->node);
-    (void)uu_get(side->channel, &word, sizeof(word));
     uu_result("absent__child");
     return uu_end();
 }

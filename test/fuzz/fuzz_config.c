@@ -35,7 +35,8 @@ static const char *const colors[] = {"red", "green", "a", NULL};
 
 #define ROW(_name, _text, _field, _type, _arg)                                 \
     {                                                                          \
-        _name, _text, offsetof(struct options, _field), _type, _arg, "", 0     \
+        _name, _text, offsetof(struct options, _field), _type, _arg, "", 0,    \
+            NULL                                                               \
     }
 
 static const struct ucs_config_entry entries[] = {

@@ -61,7 +61,7 @@ static void exchange(struct pair *pair, size_t length)
 }
 
 /* Each arrow has both ends, the end is not before the start; every request
- * that begins also ends. */
+ * that begins also ends, by the name that it began with. */
 static void check_sense(const struct trace_lines *all)
 {
     unsigned begins = 0;
@@ -77,7 +77,8 @@ static void check_sense(const struct trace_lines *all)
                 const struct trace_line *end = &all->lines[j];
 
                 partner += (end->ph == other) && (end->ts >= start->ts) &&
-                           (strcmp(end->id, start->id) == 0);
+                           (strcmp(end->id, start->id) == 0) &&
+                           (strcmp(end->name, start->name) == 0);
             }
             ck_assert_msg(partner > 0, "line %u: %c %s has no end", i,
                           start->ph, start->id);
@@ -348,6 +349,33 @@ static void trace__an_aborted_request_ends(const struct test_param *param)
     trace_lines_free(&all);
 }
 
+/* Another protocol takes a message over: the line of the first ends, its own
+ * begins, so that each ends as it began. */
+static void
+trace__a_fall_back_is_a_line_of_its_own(const struct test_param *param)
+{
+    static const struct pair_setup setup = {
+        .tls = "self", .rndv_threshold = "0", .rndv_scheme = "get_zcopy"};
+    struct trace_lines all;
+    struct pair        pair;
+
+    (void)param;
+    pair_open_setup(&pair, &setup, 0, UCP_ERR_HANDLING_MODE_NONE);
+    exchange(&pair, 9000);
+    pair.eps[0]->refused = 0xff; /* as if the peer had */
+    exchange(&pair, 9000);
+    pair_close(&pair);
+    all = trace_lines_load(trace_path);
+    check_sense(&all);
+    ck_assert_uint_eq(trace_count(&all, 'b', "request", "rndv/rdma_get"), 2);
+    ck_assert_uint_eq(trace_count(&all, 'e', "request", "rndv/rdma_get"), 2);
+    ck_assert_uint_eq(trace_count(&all, 'b', "request", "rndv/pipeline_send"),
+                      1);
+    ck_assert_uint_eq(trace_count(&all, 'e', "request", "rndv/pipeline_send"),
+                      1);
+    trace_lines_free(&all);
+}
+
 /* Each way in which there is no file: one warning, and everything works. */
 static void trace__no_file(const struct test_param *param)
 {
@@ -406,10 +434,15 @@ static const struct test_case trace_cases[] = {
 };
 
 static const struct test_case trace_file_cases[] = {
-    TEST(trace__more_than_the_array_holds), TEST(trace__goes_on_after_a_close),
-    TEST(trace__is_whole_after_exit),       TEST(trace__is_whole_after_kill),
-    TEST(trace__a_child_has_its_own),       TEST(trace__no_file),
-    TEST(trace__off_is_not_there),          {0},
+    TEST(trace__more_than_the_array_holds),
+    TEST(trace__goes_on_after_a_close),
+    TEST(trace__is_whole_after_exit),
+    TEST(trace__is_whole_after_kill),
+    TEST(trace__a_child_has_its_own),
+    TEST(trace__no_file),
+    TEST(trace__a_fall_back_is_a_line_of_its_own),
+    TEST(trace__off_is_not_there),
+    {0},
 };
 
 const struct test_suite trace_suite = {.name     = "trace",

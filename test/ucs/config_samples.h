@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test/ucs/config_samples.h - a table with one entry of each type. */
+/* test/ucs/config_samples.h - a table with one entry of each type,
+ * and of each that may have bounds. */
 #ifndef TEST_UCS_CONFIG_SAMPLES_H_
 #define TEST_UCS_CONFIG_SAMPLES_H_
 
@@ -27,35 +28,57 @@ struct options {
     uint64_t                    colors;
     struct ucs_config_threshold threshold;
     bool                        hidden;
+    unsigned                    bound_count;
+    size_t                      bound_size;
+    uint64_t                    bound_ns;
+    struct ucs_config_range     bound_range;
 };
 
 static const char *const colors[] = {"red", "green", "blue", NULL};
 
 #define FIELD(_field) offsetof(struct options, _field)
 
+static const struct ucs_config_bounds bounds      = {5, 2000, 0};
+static const struct ucs_config_bounds page_bounds = {4096, 1 << 20, 4096};
+
 static const struct ucs_config_entry entries[] = {
     {"STRING", "some text", FIELD(string), UCS_CONFIG_TYPE_STRING, NULL,
-     "A string.", 0},
-    {"BOOL", "y", FIELD(boolean), UCS_CONFIG_TYPE_BOOL, NULL, "A switch.", 0},
-    {"TERNARY", "try", FIELD(ternary), UCS_CONFIG_TYPE_TERNARY, NULL, "?", 0},
-    {"ON_OFF", "auto", FIELD(on_off), UCS_CONFIG_TYPE_ON_OFF_AUTO, NULL, "?",
-     0},
-    {"UINT", "16", FIELD(count), UCS_CONFIG_TYPE_UINT, NULL, "A count.", 0},
-    {"INT", "-1", FIELD(number), UCS_CONFIG_TYPE_INT, NULL, "A number.", 0},
-    {"DOUBLE", "0.5", FIELD(real), UCS_CONFIG_TYPE_DOUBLE, NULL, "?", 0},
-    {"SIZE", "8k", FIELD(size), UCS_CONFIG_TYPE_SIZE, NULL, "A size.", 0},
-    {"TIME", "20s", FIELD(time_ns), UCS_CONFIG_TYPE_TIME, NULL, "A time.", 0},
+     "A string.", 0, NULL},
+    {"BOOL", "y", FIELD(boolean), UCS_CONFIG_TYPE_BOOL, NULL, "A switch.", 0,
+     NULL},
+    {"TERNARY", "try", FIELD(ternary), UCS_CONFIG_TYPE_TERNARY, NULL, "?", 0,
+     NULL},
+    {"ON_OFF", "auto", FIELD(on_off), UCS_CONFIG_TYPE_ON_OFF_AUTO, NULL, "?", 0,
+     NULL},
+    {"UINT", "16", FIELD(count), UCS_CONFIG_TYPE_UINT, NULL, "A count.", 0,
+     NULL},
+    {"INT", "-1", FIELD(number), UCS_CONFIG_TYPE_INT, NULL, "A number.", 0,
+     NULL},
+    {"DOUBLE", "0.5", FIELD(real), UCS_CONFIG_TYPE_DOUBLE, NULL, "?", 0, NULL},
+    {"SIZE", "8k", FIELD(size), UCS_CONFIG_TYPE_SIZE, NULL, "A size.", 0, NULL},
+    {"TIME", "20s", FIELD(time_ns), UCS_CONFIG_TYPE_TIME, NULL, "A time.", 0,
+     NULL},
     {"BANDWIDTH", "10GBps", FIELD(bandwidth), UCS_CONFIG_TYPE_BANDWIDTH, NULL,
-     "?", 0},
-    {"COLOR", "green", FIELD(color), UCS_CONFIG_TYPE_ENUM, colors, "?", 0},
-    {"LIST", "all", FIELD(list), UCS_CONFIG_TYPE_LIST, NULL, "Names.", 0},
-    {"RANGE", "0", FIELD(range), UCS_CONFIG_TYPE_RANGE, NULL, "Ports.", 0},
+     "?", 0, NULL},
+    {"COLOR", "green", FIELD(color), UCS_CONFIG_TYPE_ENUM, colors, "?", 0,
+     NULL},
+    {"LIST", "all", FIELD(list), UCS_CONFIG_TYPE_LIST, NULL, "Names.", 0, NULL},
+    {"RANGE", "0", FIELD(range), UCS_CONFIG_TYPE_RANGE, NULL, "Ports.", 0,
+     NULL},
     {"COLORS", "red,blue", FIELD(colors), UCS_CONFIG_TYPE_BITMAP, colors, "?",
-     0},
+     0, NULL},
     {"THRESH", "auto", FIELD(threshold), UCS_CONFIG_TYPE_THRESHOLD, NULL, "?",
-     0},
+     0, NULL},
     {"SECRET", "n", FIELD(hidden), UCS_CONFIG_TYPE_BOOL, NULL, "Hidden.",
-     UCS_CONFIG_ENTRY_HIDDEN},
+     UCS_CONFIG_ENTRY_HIDDEN, NULL},
+    {"BOUND_UINT", "16", FIELD(bound_count), UCS_CONFIG_TYPE_UINT, NULL, "?",
+     UCS_CONFIG_ENTRY_HIDDEN, &bounds},
+    {"BOUND_SIZE", "8k", FIELD(bound_size), UCS_CONFIG_TYPE_SIZE, NULL, "?",
+     UCS_CONFIG_ENTRY_HIDDEN, &page_bounds},
+    {"BOUND_TIME", "1us", FIELD(bound_ns), UCS_CONFIG_TYPE_TIME, NULL, "?",
+     UCS_CONFIG_ENTRY_HIDDEN, &bounds},
+    {"BOUND_RANGE", "10-20", FIELD(bound_range), UCS_CONFIG_TYPE_RANGE, NULL,
+     "?", UCS_CONFIG_ENTRY_HIDDEN, &bounds},
     {0},
 };
 

@@ -15,6 +15,7 @@ extern const struct test_suite config_names_suite;
 extern const struct test_suite config_scalar_suite;
 extern const struct test_suite config_suite;
 extern const struct test_suite config_unknown_suite;
+extern const struct test_suite config_bounds_suite;
 extern const struct test_suite config_value_suite;
 extern const struct test_suite copy_suite;
 extern const struct test_suite counters_suite;

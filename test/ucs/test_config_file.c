@@ -257,7 +257,7 @@ struct options {
 #define ENTRY(_name, _index)                                                   \
     {                                                                          \
         _name, "0", offsetof(struct options, values[_index]),                  \
-            UCS_CONFIG_TYPE_SIZE, NULL, "?", 0                                 \
+            UCS_CONFIG_TYPE_SIZE, NULL, "?", 0, NULL                           \
     }
 
 static const struct ucs_config_entry entries[] = {

@@ -17,9 +17,9 @@ struct options {
 
 static const struct ucs_config_entry entries[] = {
     {"NODELAY", "y", offsetof(struct options, one), UCS_CONFIG_TYPE_BOOL, NULL,
-     "?", 0},
+     "?", 0, NULL},
     {"OUR_OWN_OPTION", "y", offsetof(struct options, two), UCS_CONFIG_TYPE_BOOL,
-     NULL, "?", 0},
+     NULL, "?", 0, NULL},
     {0},
 };
 static const char *const             families[] = {"NET_", NULL};

@@ -71,7 +71,7 @@ static void config_value__bitmap_of_64_names(const struct test_param *param)
     } small;
     const struct ucs_config_entry small_entries[] = {
         {"BITS", "", offsetof(struct small, bits), UCS_CONFIG_TYPE_BITMAP,
-         names, "?", 0},
+         names, "?", 0, NULL},
         {0},
     };
     const struct ucs_config_table small_table = {

@@ -414,6 +414,53 @@ static void no_memory__names_the_caller(const struct test_param *param)
     (void)ucsi_log_set_handler(NULL);
 }
 
+/* What a layer below logs becomes part of the caller's line; what is for
+ * developers is not kept back, and nor is what other threads log. */
+static void log_cause__is_part_of_one_line(const struct test_param *param)
+{
+    struct capture         capture = {.count = 0};
+    struct ucs_log_handler handler = {capture_message, &capture};
+    struct ucs_log_cause   outer, inner;
+
+    (void)param;
+    (void)ucsi_log_set_handler(&handler);
+    ucsi_log_set_level(UCS_LOG_LEVEL_INFO);
+    ucsi_log_cause_begin(&outer);
+    ck_assert_str_eq(ucsi_log_cause_text(&outer, UCS_ERR_NO_DEVICE),
+                     ucs_status_string(UCS_ERR_NO_DEVICE));
+    ucs_error("no %s", "file");
+    ucsi_log_cause_begin(&inner);
+    ucs_warn("deeper");
+    ucsi_log_cause_end(&inner);
+    ck_assert_str_eq(ucsi_log_cause_text(&inner, UCS_OK), "deeper");
+    ucs_warn("above: %s", inner.text);
+    ck_assert_uint_eq(capture.count, 0);
+    ucs_info("this is written");
+    ck_assert_uint_eq(capture.count, 1);
+    ucsi_log_cause_end(&outer);
+    ck_assert_str_eq(ucsi_log_cause_text(&outer, UCS_OK),
+                     "no file; above: deeper");
+    ucs_error("written again");
+    ck_assert_uint_eq(capture.count, 2);
+    ck_assert_str_eq(capture.text, "written again");
+    (void)ucsi_log_set_handler(NULL);
+}
+
+/* A cause is bounded, and what it is made of stays one line. */
+static void log_cause__too_much_is_cut(const struct test_param *param)
+{
+    struct ucs_log_cause cause;
+
+    (void)param;
+    ucsi_log_cause_begin(&cause);
+    for (int i = 0; i < 100; ++i) {
+        ucs_error("message %d\n of many", i);
+    }
+    ucsi_log_cause_end(&cause);
+    ck_assert_uint_eq(strlen(cause.text), sizeof(cause.text) - 1);
+    ck_assert_ptr_null(strchr(cause.text, '\n'));
+}
+
 static const struct test_case cases[] = {
     TEST(log_level__parse),
     TEST(log_level__default_is_warn),
@@ -433,6 +480,8 @@ static const struct test_case cases[] = {
     TEST(log_limit__window),
     TEST(log_limit__call_site),
     TEST(no_memory__names_the_caller),
+    TEST(log_cause__is_part_of_one_line),
+    TEST(log_cause__too_much_is_cut),
     {0},
 };
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "lib/test.h"
@@ -145,6 +146,32 @@ static void socket_connect__refused_is_told(const struct test_param *param)
     ck_assert_ptr_nonnull(strstr(
         log_captured.text, ucsi_sockaddr_print(&address, text, sizeof(text))));
     ucsi_fd_close(&fd);
+}
+
+/* More connect than the listener's queue takes: no fault, and no line. */
+static void
+socket_connect__a_full_queue_is_for_later(const struct test_param *param)
+{
+    enum { TRIES = 64 };
+    struct ucs_sockaddr address;
+    int                 listener = listener_open(AF_UNIX, &address);
+    int                 fds[TRIES];
+    ucs_status_t        status = UCS_OK;
+    int                 count  = 0;
+
+    (void)param;
+    log_capture_start();
+    while ((status == UCS_OK) && (count < TRIES)) {
+        ck_assert_int_eq(ucsi_socket_open(AF_UNIX, SOCK_STREAM, &fds[count]),
+                         UCS_OK);
+        status = ucsi_socket_connect(fds[count++], &address);
+    }
+    ck_assert_int_eq(status, UCS_ERR_WOULD_BLOCK);
+    ck_assert_uint_eq(log_captured.count, 0);
+    while (count > 0) {
+        ucsi_fd_close(&fds[--count]);
+    }
+    ucsi_fd_close(&listener);
 }
 
 static void socket_errors__name_the_cause(const struct test_param *param)
@@ -351,6 +378,36 @@ socket_fd__other_messages_are_dropped(const struct test_param *param)
     }
 }
 
+/* The message is there, its descriptor is lost: our limit, not the sender's
+ * fault, and the next one comes. */
+static void socket_fd__no_number_is_free(const struct test_param *param)
+{
+    struct rlimit before, none;
+    char          data[4];
+    int           ends[2];
+    int           fd = -1;
+
+    (void)param;
+    log_capture_start();
+    pair_open(AF_UNIX, ends);
+    send_fds(ends[0], ends[0], 1, sizeof(data));
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none          = before;
+    none.rlim_cur = 0;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    ck_assert_int_eq(ucsi_socket_recv_fd(ends[1], &fd, data, sizeof(data)),
+                     UCS_ERR_EXCEEDS_LIMIT);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    ck_assert_int_eq(fd, -1);
+    ck_assert_uint_eq(log_captured.count, 1);
+    ck_assert_ptr_nonnull(strstr(log_captured.text, "ulimit -n"));
+    send_fds(ends[0], ends[0], 1, sizeof(data));
+    ck_assert_int_eq(ucsi_socket_recv_fd(ends[1], &fd, data, sizeof(data)),
+                     UCS_OK);
+    ucsi_fd_close(&fd);
+    pair_close(ends);
+}
+
 static void socket_fd__limits_and_end(const struct test_param *param)
 {
     char data[UCS_SOCKET_FD_BYTES_MAX + 1] = "";
@@ -379,12 +436,14 @@ static void socket_fd__limits_and_end(const struct test_param *param)
 static const struct test_case cases[] = {
     TEST(socket_connect__tcp_and_unix),
     TEST(socket_connect__refused_is_told),
+    TEST(socket_connect__a_full_queue_is_for_later),
     TEST(socket_errors__name_the_cause),
     TEST(socket_all__more_than_a_buffer),
     TEST(socket_all__deadline_and_end),
     TEST(socket_credentials__are_ours),
     TEST(socket_fd__arrives_with_its_data),
     TEST(socket_fd__other_messages_are_dropped),
+    TEST(socket_fd__no_number_is_free),
     TEST(socket_fd__limits_and_end),
     {0},
 };

@@ -31,9 +31,15 @@ static void config__is_bounded(const struct test_param *param)
     memset(&config, 0, sizeof(config));
     ck_assert_int_eq(ucsi_config_read(self->config, NULL, &config), UCS_OK);
     ck_assert_int_eq(
-        ucsi_config_set(self->config, &config, "SELF_SEG_SIZE", "1"), UCS_OK);
+        ucsi_config_set(self->config, &config, "SELF_SEG_SIZE", "1"),
+        UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(
-        ucsi_config_set(self->config, &config, "SELF_BUFFER_COUNT", "0"),
+        ucsi_config_set(self->config, &config, "SELF_SEG_SIZE", "512"), UCS_OK);
+    ck_assert_int_eq(
+        ucsi_config_set(self->config, &config, "SELF_BUFFER_COUNT", "3"),
+        UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(
+        ucsi_config_set(self->config, &config, "SELF_BUFFER_COUNT", "4"),
         UCS_OK);
     open_with(&config);
     ucsi_config_release(self->config, &config);

@@ -1,37 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_udp_conn_receive.c - a peer that has the keys and lies: what it says is
  * counted and dropped, and it makes us keep no more than is bounded. */
-#include "uct/udp_net.h"
+#include "uct/udp_fixtures.h"
 
 #include <string.h>
 
 #include "lib/test.h"
 #include "uct/suites.h"
 
-static struct udp_net net;
-static uint8_t        packet[UDP_PACKET_BYTES_MAX + 64] UCS_ALIGNED(8);
+static struct udp_net_end *const victim = &fixture_net.ends[1];
+static uint8_t packet[UDP_PACKET_BYTES_MAX + 64] UCS_ALIGNED(8);
 
 static void setup(const struct test_param *param)
 {
-    (void)param;
-    udp_net_open_connected(&net);
+    fixture_net_open(param);
     memset(packet, 0, sizeof(packet));
-}
-
-static void teardown(const struct test_param *param)
-{
-    (void)param;
-    udp_net_close(&net);
-}
-
-static struct udp_net_end *victim(void)
-{
-    return &net.ends[1];
 }
 
 static uint64_t bad_packets(void)
 {
-    return ucs_counter_get(&victim()->env.counters[UDP_COUNT_BAD_PACKET]);
+    return ucs_counter_get(&victim->env.counters[UDP_COUNT_BAD_PACKET]);
 }
 
 /* The next segment, or one so far ahead of it. */
@@ -39,9 +27,9 @@ static struct udp_head lie(unsigned kind, uint32_t ahead)
 {
     return (struct udp_head){.kind   = (uint8_t)kind,
                              .am_id  = 5,
-                             .ack    = victim()->conn.send.next,
+                             .ack    = victim->conn.send.next,
                              .window = UDP_WINDOW_COUNT,
-                             .number = victim()->conn.receive.expected + ahead};
+                             .number = victim->conn.receive.expected + ahead};
 }
 
 /* A chunk of a message: number ahead, its place. */
@@ -52,23 +40,23 @@ static void chunk(uint32_t ahead, const struct udp_chunk *at, size_t length,
     size_t          extension = udp_wire_put_chunk(packet + UDP_HEAD_BYTES, at);
 
     head.flags = (uint8_t)flags;
-    udp_net_lie(victim(), head, packet, extension + length);
+    udp_net_lie(victim, head, packet, extension + length);
 }
 
 /* Whoever took the peer's messages was told that there are no more. */
 static void message__behind_the_last_one(const struct test_param *param)
 {
-    uint32_t expected = victim()->conn.receive.expected;
+    uint32_t expected = victim->conn.receive.expected;
 
     (void)param;
-    udp_net_lie(victim(), lie(UDP_KIND_AM, 1), packet, 8); /* it waits */
-    udp_net_lie(victim(), lie(UDP_KIND_FIN, 0), packet, 0);
-    ck_assert(victim()->conn.has_peer_fin);
-    udp_net_lie(victim(), lie(UDP_KIND_AM, 0), packet, 8);
+    udp_net_lie(victim, lie(UDP_KIND_AM, 1), packet, 8); /* it waits */
+    udp_net_lie(victim, lie(UDP_KIND_FIN, 0), packet, 0);
+    ck_assert(victim->conn.has_peer_fin);
+    udp_net_lie(victim, lie(UDP_KIND_AM, 0), packet, 8);
     chunk(0, &(struct udp_chunk){.total = 8}, 8, UDP_FLAG_LAST);
-    udp_net_lie(victim(), lie(UDP_KIND_FIN, 0), packet, 0);
-    ck_assert_uint_eq(victim()->conn.receive.expected, expected + 5);
-    ck_assert_uint_eq(victim()->ordered_count + victim()->any_count, 0);
+    udp_net_lie(victim, lie(UDP_KIND_FIN, 0), packet, 0);
+    ck_assert_uint_eq(victim->conn.receive.expected, expected + 5);
+    ck_assert_uint_eq(victim->ordered_count + victim->any_count, 0);
     ck_assert_uint_eq(bad_packets(), 4);
 }
 
@@ -78,23 +66,23 @@ static void message__longer_than_a_packet(const struct test_param *param)
     struct udp_head head;
 
     (void)param;
-    udp_net_lie(victim(), lie(UDP_KIND_AM, 1), packet,
+    udp_net_lie(victim, lie(UDP_KIND_AM, 1), packet,
                 UDP_PACKET_BYTES_MAX - UDP_HEAD_BYTES + 1);
-    ck_assert_uint_eq(victim()->conn.receive.early_count, 0);
+    ck_assert_uint_eq(victim->conn.receive.early_count, 0);
     ck_assert(!udp_wire_get_head(packet, UDP_PACKET_BYTES_MAX + 1, &head));
-    udp_net_lie(victim(), lie(UDP_KIND_AM, 1), packet,
+    udp_net_lie(victim, lie(UDP_KIND_AM, 1), packet,
                 UDP_PACKET_BYTES_MAX - UDP_HEAD_BYTES);
-    ck_assert_uint_eq(victim()->conn.receive.early_count, 1);
+    ck_assert_uint_eq(victim->conn.receive.early_count, 1);
 }
 
 /* A packet may be longer than any message. */
 static void message__longer_than_any(const struct test_param *param)
 {
     (void)param;
-    udp_net_lie(victim(), lie(UDP_KIND_AM, 0), packet,
+    udp_net_lie(victim, lie(UDP_KIND_AM, 0), packet,
                 UDP_MESSAGE_BYTES + UDP_HEADER_BYTES + 1);
     ck_assert_uint_eq(bad_packets(), 1);
-    ck_assert_uint_eq(victim()->ordered_count + victim()->bad_count, 0);
+    ck_assert_uint_eq(victim->ordered_count + victim->bad_count, 0);
 }
 
 /* Chunks that lie over one another add up to the length and leave a hole, in
@@ -107,10 +95,10 @@ static void message__with_a_hole(const struct test_param *param)
     (void)param;
     chunk(0, &first, 1024, 0);
     chunk(0, &twice, 1024, UDP_FLAG_LAST);
-    ck_assert_uint_eq(victim()->ordered_count + victim()->bad_count, 0);
+    ck_assert_uint_eq(victim->ordered_count + victim->bad_count, 0);
     ck_assert_uint_eq(bad_packets(), 2); /* the chunk and the message */
-    ck_assert(ucs_list_is_empty(&victim()->conn.reassemblies));
-    ck_assert_uint_eq(victim()->env.reassembly_count, 0);
+    ck_assert(ucs_list_is_empty(&victim->conn.reassemblies));
+    ck_assert_uint_eq(victim->env.reassembly_count, 0);
 }
 
 static void message__in_odd_pieces(const struct test_param *param)
@@ -135,11 +123,11 @@ static void messages__that_never_end(const struct test_param *param)
         ++at.message;
         chunk(ahead, &at, 8, 0);
     }
-    ck_assert_uint_eq(victim()->conn.reassembly_count, UDP_AHEAD_CONN_MAX);
-    ck_assert_uint_eq(victim()->conn.receive.early_count, UDP_AHEAD_CONN_MAX);
+    ck_assert_uint_eq(victim->conn.reassembly_count, UDP_AHEAD_CONN_MAX);
+    ck_assert_uint_eq(victim->conn.receive.early_count, UDP_AHEAD_CONN_MAX);
     at.message = 1;
     chunk(0, &at, 8, 0);
-    ck_assert_uint_eq(victim()->conn.reassembly_count, UDP_AHEAD_CONN_MAX + 1);
+    ck_assert_uint_eq(victim->conn.reassembly_count, UDP_AHEAD_CONN_MAX + 1);
 }
 
 static void ranges__ragged(const struct test_param *param)
@@ -147,7 +135,7 @@ static void ranges__ragged(const struct test_param *param)
     struct udp_head head;
 
     (void)param;
-    udp_net_lie(victim(), lie(UDP_KIND_ACK, 0), packet, 8);
+    udp_net_lie(victim, lie(UDP_KIND_ACK, 0), packet, 8);
     ck_assert(udp_wire_get_head(packet, UDP_HEAD_BYTES + 8, &head));
     ck_assert(!udp_wire_get_head(packet, UDP_HEAD_BYTES + 9, &head));
 }
@@ -164,20 +152,20 @@ static size_t measure(struct udp_env *env, struct udp_out *out)
 
 static void ping__is_as_long_as_its_answer(const struct test_param *param)
 {
-    struct udp_env_ops        ops = *victim()->env.ops;
-    const struct udp_env_ops *own = victim()->env.ops;
+    struct udp_env_ops        ops = *victim->env.ops;
+    const struct udp_env_ops *own = victim->env.ops;
     size_t                    ping_bytes;
 
     (void)param;
-    ops.transmit      = measure;
-    victim()->env.ops = &ops;
-    longest_bytes     = 0;
-    udp_conn_send_ping(&victim()->conn, 0);
+    ops.transmit    = measure;
+    victim->env.ops = &ops;
+    longest_bytes   = 0;
+    udp_conn_send_ping(&victim->conn, 0);
     ping_bytes    = longest_bytes;
     longest_bytes = 0;
-    udp_net_lie(victim(), lie(UDP_KIND_PING, 0), packet,
+    udp_net_lie(victim, lie(UDP_KIND_PING, 0), packet,
                 ping_bytes - UDP_HEAD_BYTES);
-    victim()->env.ops = own;
+    victim->env.ops = own;
     ck_assert_uint_gt(longest_bytes, UDP_HEAD_BYTES);
     ck_assert_uint_le(longest_bytes, ping_bytes);
 }
@@ -195,4 +183,5 @@ static const struct test_case cases[] = {TEST(message__behind_the_last_one),
 const struct test_suite udp_conn_receive_suite = {.name  = "udp_conn_receive",
                                                   .cases = cases,
                                                   .setup = setup,
-                                                  .teardown = teardown};
+                                                  .teardown =
+                                                      fixture_net_close};

@@ -5,31 +5,24 @@
 
 #include "ucs/clock.h"
 #include "uct/suites.h"
-#include "uct/udp_net.h"
+#include "uct/udp_fixtures.h"
 
 enum { ZCOPY_BYTES = UDP_MESSAGE_BYTES };
 
-static struct udp_net net;
+static struct udp_net *const net = &fixture_net;
 /* What each end has sent. */
 static uint64_t sent[2], zcopies[2];
 static uint8_t  memory[2][ZCOPY_BYTES];
 
 static void setup(const struct test_param *param)
 {
-    (void)param;
     sent[0] = sent[1] = zcopies[0] = zcopies[1] = 0;
-    udp_net_open_connected(&net);
-}
-
-static void teardown(const struct test_param *param)
-{
-    (void)param;
-    udp_net_close(&net);
+    fixture_net_open(param);
 }
 
 static struct udp_conn *conn_of(unsigned index)
 {
-    return &net.ends[index].conn;
+    return &net->ends[index].conn;
 }
 
 static bool is_quiet(struct udp_net *unused)
@@ -62,7 +55,7 @@ static bool somebody_failed(struct udp_net *unused)
 
 static void send_one(unsigned index)
 {
-    struct udp_net_end *end = &net.ends[index];
+    struct udp_net_end *end = &net->ends[index];
 
     if ((test_random_below(4) == 0) &&
         (zcopies[index] == end->finished_count)) {
@@ -78,35 +71,35 @@ static void send_one(unsigned index)
 /* The ends send for so long, now and then. */
 static void traffic(double seconds)
 {
-    uint64_t end_ns  = net.now_ns + (uint64_t)(seconds * 1e9);
-    uint64_t next_ns = net.now_ns;
+    uint64_t end_ns  = net->now_ns + (uint64_t)(seconds * 1e9);
+    uint64_t next_ns = net->now_ns;
 
-    while (net.now_ns < end_ns) {
-        if (net.now_ns >= next_ns) {
+    while (net->now_ns < end_ns) {
+        if (net->now_ns >= next_ns) {
             send_one(0);
             send_one(1);
-            next_ns = net.now_ns + UCS_NS_PER_MS;
+            next_ns = net->now_ns + UCS_NS_PER_MS;
         }
-        (void)udp_net_step(&net);
+        (void)udp_net_step(net);
     }
 }
 
 /* All that was sent arrives within that time. */
 static void check(double seconds)
 {
-    ck_assert(udp_net_until(&net, is_quiet, seconds));
+    ck_assert(udp_net_until(net, is_quiet, seconds));
     for (unsigned index = 0; index < 2; ++index) {
         ck_assert_int_eq(conn_of(index)->state, UDP_CONN_OPEN);
-        ck_assert_uint_eq(net.ends[index].bad_count, 0);
-        ck_assert_uint_eq(net.ends[1 - index].ordered_count, sent[index]);
-        ck_assert_uint_eq(net.ends[index].finished_count, zcopies[index]);
+        ck_assert_uint_eq(net->ends[index].bad_count, 0);
+        ck_assert_uint_eq(net->ends[1 - index].ordered_count, sent[index]);
+        ck_assert_uint_eq(net->ends[index].finished_count, zcopies[index]);
     }
 }
 
 static void show_both(void)
 {
-    udp_net_show_detour(&net.ends[0]);
-    udp_net_show_detour(&net.ends[1]);
+    udp_net_show_detour(&net->ends[0]);
+    udp_net_show_detour(&net->ends[1]);
 }
 
 static void detour__a_cut_in_mid_traffic(const struct test_param *param)
@@ -114,15 +107,15 @@ static void detour__a_cut_in_mid_traffic(const struct test_param *param)
     (void)param;
     show_both();
     traffic(0.02);
-    net.path.is_cut = true;
+    net->path.is_cut = true;
     traffic(0.5);
-    ck_assert(both_are_on_detour(&net));
+    ck_assert(both_are_on_detour(net));
     check(1);
-    net.path.is_cut = false; /* and back */
+    net->path.is_cut = false; /* and back */
     traffic(0.6);
-    ck_assert(nobody_is_on_detour(&net));
+    ck_assert(nobody_is_on_detour(net));
     traffic(1);
-    ck_assert(nobody_is_on_detour(&net));
+    ck_assert(nobody_is_on_detour(net));
     check(1);
 }
 
@@ -130,11 +123,11 @@ static void detour__a_cut_in_mid_traffic(const struct test_param *param)
 static void detour__is_learned(const struct test_param *param)
 {
     (void)param;
-    udp_net_show_detour(&net.ends[0]);
+    udp_net_show_detour(&net->ends[0]);
     traffic(0.01);
-    net.path.is_cut = true;
+    net->path.is_cut = true;
     traffic(0.5);
-    ck_assert(both_are_on_detour(&net));
+    ck_assert(both_are_on_detour(net));
     check(1);
 }
 
@@ -142,10 +135,10 @@ static void detour__is_learned(const struct test_param *param)
 static void one_direction(unsigned sender)
 {
     show_both();
-    net.is_one_way = true;
+    net->is_one_way = true;
     for (unsigned i = 0; i < 100; ++i) {
         send_one(sender);
-        (void)udp_net_step(&net);
+        (void)udp_net_step(net);
     }
     check(1);
     traffic(1);
@@ -169,9 +162,9 @@ static void detour__while_idle(const struct test_param *param)
 {
     (void)param;
     show_both();
-    net.path.is_cut = true;
-    while (net.now_ns < 1060ull * UCS_NS_PER_S) {
-        (void)udp_net_step(&net);
+    net->path.is_cut = true;
+    while (net->now_ns < 1060ull * UCS_NS_PER_S) {
+        (void)udp_net_step(net);
     }
     check(1);
     traffic(0.1);
@@ -183,10 +176,10 @@ static void detour__is_narrow(const struct test_param *param)
 {
     (void)param;
     show_both();
-    net.detour.mtu_bytes = 1232;
+    net->detour.mtu_bytes = 1232;
     traffic(0.5); /* finds the long packets */
     ck_assert_uint_gt(conn_of(0)->mtu.good_bytes, 8000);
-    net.path.is_cut = true;
+    net->path.is_cut = true;
     traffic(0.5);
     check(2);
     ck_assert_uint_le(conn_of(0)->mtu.good_bytes, 1232);
@@ -200,12 +193,12 @@ static void detour__both_ways_are_cut(const struct test_param *param)
     (void)param;
     show_both();
     traffic(0.01);
-    cut_ns          = net.now_ns;
-    net.path.is_cut = net.detour.is_cut = true;
+    cut_ns           = net->now_ns;
+    net->path.is_cut = net->detour.is_cut = true;
     send_one(0);
-    ck_assert(udp_net_until(&net, somebody_failed, 15));
-    ck_assert_uint_ge(net.now_ns - cut_ns, 8ull * UCS_NS_PER_S);
-    ck_assert_uint_le(net.now_ns - cut_ns, 12ull * UCS_NS_PER_S);
+    ck_assert(udp_net_until(net, somebody_failed, 15));
+    ck_assert_uint_ge(net->now_ns - cut_ns, 8ull * UCS_NS_PER_S);
+    ck_assert_uint_le(net->now_ns - cut_ns, 12ull * UCS_NS_PER_S);
 }
 
 /* One of the two is cut at any time, and both lose. */
@@ -213,10 +206,10 @@ static void detour__to_and_fro(const struct test_param *param)
 {
     (void)param;
     show_both();
-    net.path.loss = net.detour.loss = 50;
+    net->path.loss = net->detour.loss = 50;
     for (uint64_t i = 0; i < test_rounds(20, 1000); ++i) {
-        net.path.is_cut   = (i % 2 == 0);
-        net.detour.is_cut = (i % 2 == 1);
+        net->path.is_cut   = (i % 2 == 0);
+        net->detour.is_cut = (i % 2 == 1);
         traffic(0.05 + (double)test_random_below(1000) / 1000);
     }
     check(5);
@@ -226,17 +219,17 @@ static void detour__to_and_fro(const struct test_param *param)
 static void detour__of_the_handshake(const struct test_param *param)
 {
     (void)param;
-    udp_net_close(&net);
-    udp_net_open(&net, 0);
-    net.path.is_cut = true;
-    udp_net_connect(&net);
-    udp_net_show_detour(&net.ends[0]);
-    ck_assert(udp_net_until(&net, udp_net_is_open, 1));
+    udp_net_close(net);
+    udp_net_open(net, 0);
+    net->path.is_cut = true;
+    udp_net_connect(net);
+    udp_net_show_detour(&net->ends[0]);
+    ck_assert(udp_net_until(net, udp_net_is_open, 1));
     traffic(0.3);
     check(1);
-    net.path.is_cut = false;
+    net->path.is_cut = false;
     traffic(0.6);
-    ck_assert(nobody_is_on_detour(&net));
+    ck_assert(nobody_is_on_detour(net));
     check(1);
 }
 
@@ -244,14 +237,14 @@ static void detour__goes_away(const struct test_param *param)
 {
     (void)param;
     show_both();
-    net.path.is_cut = true;
+    net->path.is_cut = true;
     traffic(0.5);
-    net.path.is_cut = false;
+    net->path.is_cut = false;
     for (unsigned index = 0; index < 2; ++index) {
-        udp_detour_forget(conn_of(index), &net.ends[index].beside);
+        udp_detour_forget(conn_of(index), &net->ends[index].beside);
         ck_assert(!conn_of(index)->detour.is_taken);
     }
-    net.detour.is_cut = true;
+    net->detour.is_cut = true;
     traffic(0.1);
     check(1);
 }
@@ -268,5 +261,7 @@ static const struct test_case cases[] = {TEST(detour__a_cut_in_mid_traffic),
                                          TEST(detour__goes_away),
                                          {0}};
 
-const struct test_suite udp_detour_suite = {
-    .name = "udp_detour", .cases = cases, .setup = setup, .teardown = teardown};
+const struct test_suite udp_detour_suite = {.name     = "udp_detour",
+                                            .cases    = cases,
+                                            .setup    = setup,
+                                            .teardown = fixture_net_close};

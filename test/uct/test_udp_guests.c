@@ -3,38 +3,22 @@
  * address, and no more. */
 #include "ucs/bytes.h"
 #include "uct/suites.h"
-#include "uct/udp_wild.h"
+#include "uct/udp_fixtures.h"
 
-static struct wild wild;
-
-static void setup(const struct test_param *param)
-{
-    (void)param;
-    wild_open(&wild);
-}
-
-static void teardown(const struct test_param *param)
-{
-    (void)param;
-    wild_close(&wild);
-}
-
-static struct wild_host *host(void)
-{
-    return &wild.hosts[1];
-}
+static struct wild *const      wild = &fixture_wild;
+static struct wild_host *const host = &fixture_wild.hosts[1];
 
 /* One more connection, under a new name; it is refused, or has been made. */
 static void connect_once_more(void)
 {
     uint64_t count =
-        wild_conn_count(host()) + wild_count(host(), UDP_COUNT_REFUSED);
+        wild_conn_count(host) + wild_count(host, UDP_COUNT_REFUSED);
     struct udp_hello hello = wild_random_hello();
 
-    wild_shake_hands(&wild, host(), &hello);
-    while (wild_conn_count(host()) + wild_count(host(), UDP_COUNT_REFUSED) ==
+    wild_shake_hands(wild, host, &hello);
+    while (wild_conn_count(host) + wild_count(host, UDP_COUNT_REFUSED) ==
            count) {
-        wild_progress(&wild);
+        wild_progress(wild);
     }
 }
 
@@ -46,7 +30,7 @@ static void insider__connects_and_connects(const struct test_param *param)
         .inet       = {.sin_family = AF_INET,
                        .sin_addr   = {htonl(INADDR_LOOPBACK + 1)}},
         .size_bytes = sizeof(struct sockaddr_in)};
-    struct udp_iface *iface = wild_iface(host());
+    struct udp_iface *iface = wild_iface(host);
     struct udp_conn   guest = {.env = NULL};
     unsigned          index;
 
@@ -55,8 +39,8 @@ static void insider__connects_and_connects(const struct test_param *param)
     for (index = 0; index < 5; ++index) {
         connect_once_more();
     }
-    ck_assert_uint_eq(wild_conn_count(host()), 3);
-    ck_assert_uint_eq(wild_count(host(), UDP_COUNT_REFUSED), 2);
+    ck_assert_uint_eq(wild_conn_count(host), 3);
+    ck_assert_uint_eq(wild_count(host, UDP_COUNT_REFUSED), 2);
     ck_assert(udp_guests_enter(iface, &guest, &other));
     ck_assert_uint_eq(iface->guests.count, 2);
     udp_guests_leave(iface, &guest);
@@ -64,15 +48,15 @@ static void insider__connects_and_connects(const struct test_param *param)
     ck_assert_uint_eq(iface->guests.count, 1);
     udp_conn_fail(ucs_list_first(&iface->all, struct udp_conn, link),
                   UCS_ERR_CANCELED);
-    while (wild_conn_count(host()) > 2) {
-        wild_progress(&wild);
+    while (wild_conn_count(host) > 2) {
+        wild_progress(wild);
     }
     connect_once_more();
-    ck_assert_uint_eq(wild_conn_count(host()), 3);
-    while (wild_conn_count(host()) > 0) {
+    ck_assert_uint_eq(wild_conn_count(host), 3);
+    while (wild_conn_count(host) > 0) {
         udp_conn_fail(ucs_list_first(&iface->all, struct udp_conn, link),
                       UCS_ERR_CANCELED);
-        wild_progress(&wild);
+        wild_progress(wild);
     }
     ck_assert_uint_eq(iface->guests.count, 0);
 }
@@ -80,5 +64,7 @@ static void insider__connects_and_connects(const struct test_param *param)
 static const struct test_case cases[] = {TEST(insider__connects_and_connects),
                                          {0}};
 
-const struct test_suite udp_guests_suite = {
-    .name = "udp_guests", .cases = cases, .setup = setup, .teardown = teardown};
+const struct test_suite udp_guests_suite = {.name     = "udp_guests",
+                                            .cases    = cases,
+                                            .setup    = fixture_wild_open,
+                                            .teardown = fixture_wild_close};

@@ -1,46 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_udp_rma.c - put, get and atomics over a network that loses, doubles
  * and turns around. */
-#include "uct/udp_net.h"
+#include "uct/udp_fixtures.h"
 
 #include <string.h>
 
 #include "lib/test.h"
 #include "uct/suites.h"
 
-static struct udp_net net;
-static uint64_t       asked; /* operations on regions */
+static struct udp_net *const net = &fixture_net;
+static uint64_t              asked; /* operations on regions */
 
 static void setup(const struct test_param *param)
 {
-    (void)param;
     asked = 0;
-    udp_net_open_connected(&net);
-}
-
-static void teardown(const struct test_param *param)
-{
-    (void)param;
-    udp_net_close(&net);
+    fixture_net_open(param);
 }
 
 static void open_region(void)
 {
-    net.ends[1].region_key = 4711;
+    net->ends[1].region_key = 4711;
 }
 
 static bool is_quiet(void)
 {
-    return udp_send_is_idle(&net.ends[0].conn.send) &&
-           udp_send_is_idle(&net.ends[1].conn.send);
+    return udp_send_is_idle(&net->ends[0].conn.send) &&
+           udp_send_is_idle(&net->ends[1].conn.send);
 }
 
 static struct udp_fragment *ask(unsigned kind, uint64_t address, size_t length)
 {
-    struct udp_conn     *conn     = &net.ends[0].conn;
+    struct udp_conn     *conn     = &net->ends[0].conn;
     struct udp_fragment *fragment = udp_fragment_new(conn, kind);
 
-    fragment->key       = net.ends[1].region_key;
+    fragment->key       = net->ends[1].region_key;
     fragment->address   = address;
     fragment->operation = ++conn->operation;
     fragment->total     = (uint32_t)length;
@@ -55,8 +48,8 @@ static struct udp_fragment *ask(unsigned kind, uint64_t address, size_t length)
 
 static void go(struct udp_fragment *fragment)
 {
-    net.ends[0].env.now_ns = net.now_ns;
-    udp_conn_queue(&net.ends[0].conn, fragment);
+    net->ends[0].env.now_ns = net->now_ns;
+    udp_conn_queue(&net->ends[0].conn, fragment);
 }
 
 static void lend(struct udp_fragment *fragment, uint8_t *memory, size_t length)
@@ -68,12 +61,12 @@ static void lend(struct udp_fragment *fragment, uint8_t *memory, size_t length)
 static bool has_answers(struct udp_net *unused)
 {
     (void)unused;
-    return (net.ends[0].finished_count >= asked) && is_quiet();
+    return (net->ends[0].finished_count >= asked) && is_quiet();
 }
 
 static void bad_path(void)
 {
-    net.path = (struct udp_net_path){
+    net->path = (struct udp_net_path){
         .loss = 100, .duplicate = 100, .reorder = 200, .delay_ns = 50000};
 }
 
@@ -84,7 +77,7 @@ static void rma__put_and_get_on_a_bad_path(const struct test_param *param)
 
     (void)param;
     open_region();
-    net.ends[1].region_access = UCT_ACCESS_ALL;
+    net->ends[1].region_access = UCT_ACCESS_ALL;
     bad_path();
     for (index = 0; index < sizeof(out); ++index) {
         out[index] = (uint8_t)test_random();
@@ -98,16 +91,16 @@ static void rma__put_and_get_on_a_bad_path(const struct test_param *param)
         lend(fragment, out + offset, length);
         go(fragment);
         ++asked;
-        ck_assert(udp_net_until(&net, has_answers, 60));
-        ck_assert_int_eq(net.ends[0].finished_status, UCS_OK);
-        ck_assert_mem_eq(net.ends[1].region + offset, out + offset, length);
+        ck_assert(udp_net_until(net, has_answers, 60));
+        ck_assert_int_eq(net->ends[0].finished_status, UCS_OK);
+        ck_assert_mem_eq(net->ends[1].region + offset, out + offset, length);
         memset(in, 0, sizeof(in));
         fragment = ask(UDP_KIND_GET, offset, length);
         lend(fragment, in, length);
         go(fragment);
         ++asked;
-        ck_assert(udp_net_until(&net, has_answers, 60));
-        ck_assert_int_eq(net.ends[0].finished_status, UCS_OK);
+        ck_assert(udp_net_until(net, has_answers, 60));
+        ck_assert_int_eq(net->ends[0].finished_status, UCS_OK);
         ck_assert_mem_eq(in, out + offset, length);
     }
 }
@@ -120,7 +113,7 @@ static void rma__atomics_happen_once(const struct test_param *param)
 
     (void)param;
     open_region();
-    net.ends[1].region_access = UCT_ACCESS_ALL;
+    net->ends[1].region_access = UCT_ACCESS_ALL;
     bad_path();
     for (round = 0; round < 200; ++round) {
         struct udp_fragment *fragment = ask(UDP_KIND_ATOMIC, 16, 8);
@@ -130,10 +123,10 @@ static void rma__atomics_happen_once(const struct test_param *param)
         fragment->result = &old;
         go(fragment);
         ++asked;
-        ck_assert(udp_net_until(&net, has_answers, 60));
+        ck_assert(udp_net_until(net, has_answers, 60));
         ck_assert_uint_eq(old, 3ull * round);
     }
-    memcpy(&sum, net.ends[1].region + 16, sizeof(sum));
+    memcpy(&sum, net->ends[1].region + 16, sizeof(sum));
     ck_assert_uint_eq(sum, 600);
 }
 
@@ -145,7 +138,7 @@ static void rma__without_the_key_is_refused(const struct test_param *param)
 
     (void)param;
     open_region();
-    net.ends[1].region_access = UCT_ACCESS_REMOTE_READ;
+    net->ends[1].region_access = UCT_ACCESS_REMOTE_READ;
     for (kind = UDP_KIND_PUT; kind <= UDP_KIND_ATOMIC; ++kind) {
         struct udp_fragment *fragment;
 
@@ -161,15 +154,15 @@ static void rma__without_the_key_is_refused(const struct test_param *param)
         memset(memory, 0x55, sizeof(memory));
         go(fragment);
         ++asked;
-        ck_assert(udp_net_until(&net, has_answers, 60));
-        ck_assert_int_eq(net.ends[0].finished_status, UCS_ERR_INVALID_ADDR);
+        ck_assert(udp_net_until(net, has_answers, 60));
+        ck_assert_int_eq(net->ends[0].finished_status, UCS_ERR_INVALID_ADDR);
     }
-    memcpy(&word, net.ends[1].region + 8, sizeof(word));
+    memcpy(&word, net->ends[1].region + 8, sizeof(word));
     ck_assert_uint_eq(word, 0);
     ck_assert_uint_eq(memory[0], 0x55);
-    ck_assert_int_eq(net.ends[0].conn.state, UDP_CONN_OPEN);
+    ck_assert_int_eq(net->ends[0].conn.state, UDP_CONN_OPEN);
     ck_assert_uint_eq(
-        ucs_counter_get(&net.ends[1].env.counters[UDP_COUNT_BAD_ACCESS]), 3);
+        ucs_counter_get(&net->ends[1].env.counters[UDP_COUNT_BAD_ACCESS]), 3);
 }
 
 /* The word that a put is refused may be lost, the acknowledgement of the put
@@ -181,7 +174,7 @@ static void rma__refused_on_a_bad_path(const struct test_param *param)
 
     (void)param;
     open_region();
-    net.ends[1].region_access = UCT_ACCESS_REMOTE_READ;
+    net->ends[1].region_access = UCT_ACCESS_REMOTE_READ;
     bad_path();
     for (round = 0; round < 60; ++round) {
         size_t               length   = (round % 10 == 0) ? sizeof(memory) : 8;
@@ -190,11 +183,11 @@ static void rma__refused_on_a_bad_path(const struct test_param *param)
         lend(fragment, memory, length);
         go(fragment);
         ++asked;
-        ck_assert(udp_net_until(&net, has_answers, 60));
-        ck_assert_int_eq(net.ends[0].finished_status, UCS_ERR_INVALID_ADDR);
+        ck_assert(udp_net_until(net, has_answers, 60));
+        ck_assert_int_eq(net->ends[0].finished_status, UCS_ERR_INVALID_ADDR);
     }
-    ck_assert_uint_eq(net.ends[1].conn.shares[UDP_SHARE_ANSWER], 0);
-    ck_assert_ptr_null(net.ends[1].conn.refusal);
+    ck_assert_uint_eq(net->ends[1].conn.shares[UDP_SHARE_ANSWER], 0);
+    ck_assert_ptr_null(net->ends[1].conn.refusal);
 }
 
 /* Nobody waits for it: it ends, too, and holds nothing back. */
@@ -205,10 +198,10 @@ static void rma__refused_and_nobody_waits(const struct test_param *param)
 
     (void)param;
     open_region();
-    net.ends[1].region_access = UCT_ACCESS_REMOTE_READ;
-    put            = udp_fragment_new(&net.ends[0].conn, UDP_KIND_PUT);
-    put->key       = net.ends[1].region_key;
-    put->operation = ++net.ends[0].conn.operation;
+    net->ends[1].region_access = UCT_ACCESS_REMOTE_READ;
+    put            = udp_fragment_new(&net->ends[0].conn, UDP_KIND_PUT);
+    put->key       = net->ends[1].region_key;
+    put->operation = ++net->ends[0].conn.operation;
     put->total     = sizeof(memory);
     lend(put, memory, sizeof(memory));
     go(put);
@@ -216,10 +209,10 @@ static void rma__refused_and_nobody_waits(const struct test_param *param)
     lend(get, memory, sizeof(memory));
     go(get);
     asked = 1;
-    ck_assert(udp_net_until(&net, has_answers, 60));
-    ck_assert_int_eq(net.ends[0].finished_status, UCS_OK);
+    ck_assert(udp_net_until(net, has_answers, 60));
+    ck_assert_int_eq(net->ends[0].finished_status, UCS_OK);
     ck_assert_uint_eq(
-        ucs_counter_get(&net.ends[1].env.counters[UDP_COUNT_BAD_ACCESS]), 1);
+        ucs_counter_get(&net->ends[1].env.counters[UDP_COUNT_BAD_ACCESS]), 1);
 }
 
 /* --------------------------------------------------- a peer that lies */
@@ -228,9 +221,9 @@ static uint8_t packet[UDP_PACKET_BYTES_MAX] UCS_ALIGNED(8);
 
 static void lie(unsigned end, unsigned kind, size_t length)
 {
-    const struct udp_conn *conn = &net.ends[end].conn;
+    const struct udp_conn *conn = &net->ends[end].conn;
 
-    udp_net_lie(&net.ends[end],
+    udp_net_lie(&net->ends[end],
                 (struct udp_head){.kind   = (uint8_t)kind,
                                   .ack    = conn->send.first,
                                   .window = UDP_WINDOW_COUNT,
@@ -250,18 +243,18 @@ static void rma__answers_before_the_question(const struct test_param *param)
 
     (void)param;
     open_region();
-    net.ends[1].region_access  = UCT_ACCESS_ALL;
-    net.ends[0].env.is_blocked = true;
-    ck_assert(udp_net_send_zcopy(&net.ends[0], 0, message, sizeof(message)));
-    elem = ucs_queue_head(&net.ends[0].conn.fragments);
+    net->ends[1].region_access  = UCT_ACCESS_ALL;
+    net->ends[0].env.is_blocked = true;
+    ck_assert(udp_net_send_zcopy(&net->ends[0], 0, message, sizeof(message)));
+    elem = ucs_queue_head(&net->ends[0].conn.fragments);
     ck_assert_ptr_nonnull(elem);
     ucs_list_add_tail(
-        &net.ends[0].conn.operations,
+        &net->ends[0].conn.operations,
         &ucs_container_of(elem, struct udp_fragment, queue)->link);
     get = ask(UDP_KIND_GET, 0, sizeof(memory));
     lend(get, memory, sizeof(memory));
     go(get);
-    ck_assert_uint_eq(net.ends[0].conn.fragment_count, 2);
+    ck_assert_uint_eq(net->ends[0].conn.fragment_count, 2);
     for (operation = 0; operation < 2; ++operation) {
         for (kind = UDP_KIND_DATA; kind <= UDP_KIND_RESULT; kind += 2) {
             answer.operation = operation;
@@ -269,20 +262,20 @@ static void rma__answers_before_the_question(const struct test_param *param)
             lie(0, kind, 16 + ((kind == UDP_KIND_DATA) ? sizeof(memory) : 0));
         }
     }
-    ck_assert(ucs_queue_is_empty(&net.ends[0].conn.finished));
+    ck_assert(ucs_queue_is_empty(&net->ends[0].conn.finished));
     /* The numbers that were used up are the true peer's, too. */
-    net.ends[1].conn.send.next  = net.ends[0].conn.receive.expected;
-    net.ends[1].conn.send.first = net.ends[0].conn.receive.expected;
-    asked                       = 2;
-    ck_assert(udp_net_until(&net, has_answers, 60));
-    ck_assert_uint_eq(net.ends[0].finished_count, 2);
-    ck_assert_uint_eq(net.ends[1].ordered_count, 1);
+    net->ends[1].conn.send.next  = net->ends[0].conn.receive.expected;
+    net->ends[1].conn.send.first = net->ends[0].conn.receive.expected;
+    asked                        = 2;
+    ck_assert(udp_net_until(net, has_answers, 60));
+    ck_assert_uint_eq(net->ends[0].finished_count, 2);
+    ck_assert_uint_eq(net->ends[1].ordered_count, 1);
 }
 
 /* Who asks and takes no answer makes us keep only so many. */
 static void rma__answers_that_nobody_takes(const struct test_param *param)
 {
-    struct udp_conn  *conn   = &net.ends[1].conn;
+    struct udp_conn  *conn   = &net->ends[1].conn;
     struct udp_access access = {.key = 1};
     struct udp_word   word   = {.size_bytes = 8};
     unsigned          round;
@@ -300,7 +293,7 @@ static void rma__answers_that_nobody_takes(const struct test_param *param)
     ck_assert_uint_eq(conn->shares[UDP_SHARE_ANSWER], UDP_ANSWER_COUNT_MAX);
     ck_assert_uint_le(conn->fragment_count, UDP_ANSWER_COUNT_MAX);
     ck_assert_uint_eq(
-        ucs_counter_get(&net.ends[1].env.counters[UDP_COUNT_BAD_ACCESS]),
+        ucs_counter_get(&net->ends[1].env.counters[UDP_COUNT_BAD_ACCESS]),
         UDP_ANSWER_COUNT_MAX);
 }
 
@@ -313,5 +306,7 @@ static const struct test_case cases[] = {TEST(rma__put_and_get_on_a_bad_path),
                                          TEST(rma__answers_that_nobody_takes),
                                          {0}};
 
-const struct test_suite udp_rma_suite = {
-    .name = "udp_rma", .cases = cases, .setup = setup, .teardown = teardown};
+const struct test_suite udp_rma_suite = {.name     = "udp_rma",
+                                         .cases    = cases,
+                                         .setup    = setup,
+                                         .teardown = fixture_net_close};

@@ -7,27 +7,15 @@
 
 #include "lib/test.h"
 #include "uct/suites.h"
-#include "uct/udp_net.h"
+#include "uct/udp_fixtures.h"
 
-static struct udp_net net;
-static uint8_t        packet[UDP_SHORT_BYTES_MAX + 64] UCS_ALIGNED(8);
+static struct udp_net_end *const victim = &fixture_net.ends[1];
+static uint8_t packet[UDP_SHORT_BYTES_MAX + 64] UCS_ALIGNED(8);
 
 static void setup(const struct test_param *param)
 {
-    (void)param;
-    udp_net_open_connected(&net);
+    fixture_net_open(param);
     memset(packet, 0, sizeof(packet));
-}
-
-static void teardown(const struct test_param *param)
-{
-    (void)param;
-    udp_net_close(&net);
-}
-
-static struct udp_net_end *victim(void)
-{
-    return &net.ends[1];
 }
 
 enum { LIAR_COUNT = 4, HONEST_COUNT = 64, LONG_BYTES = 1000 };
@@ -62,11 +50,11 @@ static void open_peers(void)
     static struct udp_env_ops ops;
     unsigned                  index;
 
-    ops               = *victim()->env.ops;
-    ops.message       = swallow;
-    victim()->env.ops = &ops;
+    ops             = *victim->env.ops;
+    ops.message     = swallow;
+    victim->env.ops = &ops;
     for (index = 0; index < UCS_ARRAY_COUNT(peers); ++index) {
-        udp_conn_init(&peers[index], &victim()->env, 1000 + index);
+        udp_conn_init(&peers[index], &victim->env, 1000 + index);
         peers[index].state = UDP_CONN_OPEN;
     }
 }
@@ -79,7 +67,7 @@ static void close_peers(void)
         udp_conn_cleanup(&peers[index]);
     }
     for (index = 0; index < UDP_SHARE_COUNT; ++index) {
-        ck_assert_uint_eq(victim()->env.shares[index], 0);
+        ck_assert_uint_eq(victim->env.shares[index], 0);
     }
 }
 
@@ -87,7 +75,7 @@ static void close_peers(void)
  * another peer's early ones, and for those whose turn it is. */
 static void liars__leave_room(const struct test_param *param)
 {
-    const struct udp_env *env = &victim()->env;
+    const struct udp_env *env = &victim->env;
     unsigned              index;
     uint32_t              ahead;
 
@@ -117,7 +105,7 @@ static void share__of_each_kind(const struct test_param *param)
     static const uint32_t rooms[UDP_SHARE_COUNT] = {
         UDP_SHARE_SMALL_MAX, UDP_SHARE_LARGE_MAX, UDP_SHARE_HUGE_MAX,
         UDP_SHARE_RING_MAX, UDP_SHARE_ANSWER_MAX};
-    struct udp_env *env = &victim()->env;
+    struct udp_env *env = &victim->env;
     unsigned        index;
 
     (void)param;
@@ -142,7 +130,7 @@ static void share__of_each_kind(const struct test_param *param)
  * one is kept. */
 static void ring__of_who_is_far_ahead(const struct test_param *param)
 {
-    struct udp_env *env = &victim()->env;
+    struct udp_env *env = &victim->env;
 
     (void)param;
     open_peers();
@@ -162,5 +150,7 @@ static const struct test_case cases[] = {TEST(liars__leave_room),
                                          TEST(ring__of_who_is_far_ahead),
                                          {0}};
 
-const struct test_suite udp_share_suite = {
-    .name = "udp_share", .cases = cases, .setup = setup, .teardown = teardown};
+const struct test_suite udp_share_suite = {.name     = "udp_share",
+                                           .cases    = cases,
+                                           .setup    = setup,
+                                           .teardown = fixture_net_close};

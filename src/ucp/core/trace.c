@@ -202,30 +202,43 @@ static void trace_record_end(struct ucp_trace *trace, struct ucp_request *req,
     ucp_trace_record(trace, &event);
 }
 
-ucs_status_t ucp_trace_do_submit(struct ucp_ep *ep, struct ucp_request *req,
-                                 ucp_trace_submit_fn submit)
+static void trace_record_begin(struct ucp_trace *trace, struct ucp_request *req)
 {
-    struct ucp_trace      *trace      = ep->worker->trace;
     bool                   is_message = (req->send.proto->offer != NULL);
     struct ucp_trace_event event      = {
              .kind     = UCP_TRACE_BEGIN,
              .name     = req->send.proto->name,
-             .row      = ucp_trace_row_of(trace, ep)->row,
+             .row      = ucp_trace_row_of(trace, req->send.ep)->row,
              .id       = (uintptr_t)req,
              .begin_ns = ucsi_clock_ns(),
              .bytes    = is_message ? req->dt.length : 0,
              .tag      = is_message ? req->send.tag : 0,
              .has_tag  = is_message,
     };
-    ucs_status_t status;
 
     req->flags |= UCP_REQUEST_TRACED;
     ucp_trace_record(trace, &event);
+}
+
+ucs_status_t ucp_trace_do_submit(struct ucp_ep *ep, struct ucp_request *req,
+                                 ucp_trace_submit_fn submit)
+{
+    struct ucp_trace *trace = ep->worker->trace;
+    ucs_status_t      status;
+
+    trace_record_begin(trace, req);
     status = submit(ep, req);
     if (status != UCS_INPROGRESS) {
         trace_record_end(trace, req, status);
     }
     return status;
+}
+
+void ucp_trace_do_change(struct ucp_request *req, const struct ucp_proto *proto)
+{
+    trace_record_end(req->worker->trace, req, UCS_ERR_UNSUPPORTED);
+    req->send.proto = proto;
+    trace_record_begin(req->worker->trace, req);
 }
 
 void ucp_trace_request_end(struct ucp_request *req, ucs_status_t status)

@@ -40,6 +40,8 @@ ucs_status_t ucp_trace_do_submit(struct ucp_ep *ep, struct ucp_request *req,
                                  ucp_trace_submit_fn submit);
 ucs_status_t ucp_trace_do_step(struct ucp_request *req);
 ucs_status_t ucp_trace_do_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk);
+void         ucp_trace_do_change(struct ucp_request     *req,
+                                 const struct ucp_proto *proto);
 
 /* A request is handed to its endpoint. */
 UCS_INLINE ucs_status_t ucp_trace_submit(struct ucp_ep      *ep,
@@ -49,6 +51,18 @@ UCS_INLINE ucs_status_t ucp_trace_submit(struct ucp_ep      *ep,
     return ucs_likely(ep->worker->trace == NULL)
                ? submit(ep, req)
                : ucp_trace_do_submit(ep, req, submit);
+}
+
+/* Another protocol takes a request over: its line ends and another begins, for
+ * readers know the end of a line by its name. */
+UCS_INLINE void ucp_trace_change(struct ucp_request     *req,
+                                 const struct ucp_proto *proto)
+{
+    if (ucs_likely(req->worker->trace == NULL)) {
+        req->send.proto = proto;
+    } else {
+        ucp_trace_do_change(req, proto);
+    }
 }
 
 /* A protocol goes on with a request. */

@@ -115,12 +115,20 @@ static void text_string(const char *key, const char *value)
     ucsi_json_text(&file.text, key, value);
 }
 
-/* Metadata: what is called how. */
-static void text_name(const char *what, uint32_t row, const char *name)
+/* Metadata: of no time and no category, but some readers want both. */
+static void text_metadata(const char *what, uint32_t row)
 {
     text_begin('M', row);
+    text_time("ts", 0);
     text_string("name", what);
+    text_string("cat", "__metadata");
     ucsi_json_open(&file.text, "args");
+}
+
+/* What is called how. */
+static void text_name(const char *what, uint32_t row, const char *name)
+{
+    text_metadata(what, row);
     text_string("name", name);
     ucsi_json_close(&file.text);
     text_end();
@@ -141,9 +149,7 @@ static void text_clock(void)
         (void)close(fd);
     }
     (void)!ucsi_path_expand("%h", host, sizeof(host));
-    text_begin('M', 0);
-    text_string("name", "causeway_clock");
-    ucsi_json_open(&file.text, "args");
+    text_metadata("causeway_clock", 0);
     text_string("boot", boot);
     text_string("host", host);
     ucsi_strbuf_appendf(&file.text, ",\"wall_us\":%" PRId64 "}",

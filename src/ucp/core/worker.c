@@ -16,8 +16,10 @@
 #include "ucs/clock.h"
 #include "ucs/log.h"
 #include "ucs/random.h"
+#include "ucs/strbuf.h"
 
 enum worker_limit {
+    WORKER_LEFT_OUT_BYTES_MAX = 2048,
     /* OpenUCX's first batch: programs construct objects in the user's bytes
      * of each request when a batch is added. */
     WORKER_REQUEST_CHUNK_COUNT = 128,
@@ -153,8 +155,18 @@ static struct uct_iface *worker_neighbour(const struct ucp_worker    *worker,
     return NULL;
 }
 
+/* A name and what was logged about it. */
+static void worker_leave_out(struct ucs_strbuf   *left_out,
+                             const struct uct_md *md, const char *cause)
+{
+    ucsi_strbuf_appendf(left_out, "%s%s/%s: %s",
+                        (left_out->length > 0) ? "; " : "", md->transport->name,
+                        md->device.name, cause);
+}
+
 static ucs_status_t worker_open_iface(struct ucp_worker *worker,
-                                      struct uct_md     *md)
+                                      struct uct_md     *md,
+                                      struct ucs_strbuf *left_out)
 {
     const struct ucp_context_config *config = &worker->context->config;
     struct ucp_worker_iface *wiface = &worker->ifaces[worker->iface_count];
@@ -168,13 +180,19 @@ static ucs_status_t worker_open_iface(struct ucp_worker *worker,
          .failure_bound_ns = config->failure_bound_peer_ns,
          .neighbour        = worker_neighbour(worker, md->transport),
     };
-    uint8_t      address[UCT_ADDRESS_BYTES_MAX];
-    ucs_status_t status = ucti_iface_open(md, &params, &wiface->iface);
+    uint8_t              address[UCT_ADDRESS_BYTES_MAX];
+    struct ucs_log_cause cause;
+    ucs_status_t         status;
 
+    ucsi_log_cause_begin(&cause);
+    status = ucti_iface_open(md, &params, &wiface->iface);
+    ucsi_log_cause_end(&cause);
     if (status != UCS_OK) {
-        ucs_warn("transport %s, device %s is left out: %s", md->transport->name,
-                 md->device.name, ucs_status_string(status));
+        worker_leave_out(left_out, md, ucsi_log_cause_text(&cause, status));
         return status;
+    }
+    if (cause.text[0] != '\0') {
+        ucs_warn("%s/%s: %s", md->transport->name, md->device.name, cause.text);
     }
     wiface->worker = worker;
     wiface->iface->transport->iface_query(wiface->iface, &wiface->attr);
@@ -196,15 +214,24 @@ static void worker_close_ifaces(struct ucp_worker *worker)
     }
 }
 
+/* One line says what could not be opened, and why. */
 static ucs_status_t worker_open_ifaces(struct ucp_worker *worker)
 {
-    ucs_status_t status = UCS_ERR_NO_DEVICE;
+    ucs_status_t      status = UCS_ERR_NO_DEVICE;
+    char              text[WORKER_LEFT_OUT_BYTES_MAX];
+    struct ucs_strbuf left_out;
+
+    ucs_strbuf_init(&left_out, text, sizeof(text));
 
     for (unsigned i = 0; i < worker->context->resource_count; ++i) {
-        ucs_status_t opened =
-            worker_open_iface(worker, worker->context->resources[i].md);
+        ucs_status_t opened = worker_open_iface(
+            worker, worker->context->resources[i].md, &left_out);
 
         status = (worker->iface_count > 0) ? UCS_OK : opened;
+    }
+    if (left_out.length > 0) {
+        ucs_log((status == UCS_OK) ? UCS_LOG_LEVEL_WARN : UCS_LOG_LEVEL_ERROR,
+                "left out: %s", text);
     }
     return status;
 }

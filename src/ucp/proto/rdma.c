@@ -141,6 +141,33 @@ const char *ucp_rdma_refusal(const struct ucp_query *query, enum ucp_rdma_op op,
     return NULL;
 }
 
+ucs_status_t ucp_rdma_offer(const struct ucp_query *query,
+                            enum ucp_rndv_kind kind, enum ucp_rdma_op op,
+                            struct ucp_offer *offer_p)
+{
+    const struct uct_cost *am = &query->lane->attr.cost;
+    /* RNDV, PUT and FIN; RGET and FIN. */
+    unsigned    messages = (op == UCP_RDMA_PUT) ? 3 : 2;
+    size_t      first;
+    const char *reason = ucp_rdma_refusal(query, op, &first);
+    uint32_t    lanes;
+
+    if (reason != NULL) {
+        return ucp_offer_refuse(offer_p, reason);
+    }
+    if (!ucp_rndv_is_wanted(query, kind)) {
+        return ucp_offer_refuse(offer_p, "UCX_RNDV_SCHEME asks for another");
+    }
+    lanes            = ucp_rdma_query_lanes(query, op);
+    offer_p->piece_s = ucp_rdma_piece_cost(query, lanes, op);
+    return ucp_offer_sizes(
+        offer_p, first, SIZE_MAX,
+        ucs_linear_add(
+            ucs_linear(messages * (am->latency_s + 2 * am->overhead_s), 0),
+            ucs_linear_add(ucp_rdma_cost(query, lanes, op),
+                           ucp_rdma_register_cost(query, lanes))));
+}
+
 size_t ucp_rdma_piece_bytes_min(const struct ucp_lane_model *model)
 {
     double overhead_s = ucs_max(model->attr.put_cost.overhead_s,

@@ -67,6 +67,13 @@ double ucp_rdma_piece_cost(const struct ucp_query *query, uint32_t lanes,
 const char *ucp_rdma_refusal(const struct ucp_query *query, enum ucp_rdma_op op,
                              size_t *first_p);
 
+/* Offer to move a message as a whole by that operation: the messages around
+ * it, registration at both ends, the operation. */
+UCS_MUST_USE ucs_status_t ucp_rdma_offer(const struct ucp_query *query,
+                                         enum ucp_rndv_kind      kind,
+                                         enum ucp_rdma_op        op,
+                                         struct ucp_offer       *offer_p);
+
 /* The lanes over which this end of an endpoint may do that to the peer; and
  * over which the peer may do it to us, as far as it told. */
 uint32_t ucp_rdma_own_lanes(const struct ucp_ep *ep, enum ucp_rdma_op op);

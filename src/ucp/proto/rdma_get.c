@@ -23,24 +23,7 @@
 static ucs_status_t get_offer(const struct ucp_query *query,
                               struct ucp_offer       *offer_p)
 {
-    const struct uct_cost *am = &query->lane->attr.cost;
-    size_t                 first;
-    const char *reason = ucp_rdma_refusal(query, UCP_RDMA_GET, &first);
-    uint32_t    lanes;
-
-    if (reason != NULL) {
-        return ucp_offer_refuse(offer_p, reason);
-    }
-    if (!ucp_rndv_is_wanted(query, UCP_RNDV_GET)) {
-        return ucp_offer_refuse(offer_p, "UCX_RNDV_SCHEME asks for another");
-    }
-    lanes            = ucp_rdma_query_lanes(query, UCP_RDMA_GET);
-    offer_p->piece_s = ucp_rdma_piece_cost(query, lanes, UCP_RDMA_GET);
-    return ucp_offer_sizes(
-        offer_p, first, SIZE_MAX,
-        ucs_linear_add(ucs_linear(2 * am->latency_s + 4 * am->overhead_s, 0),
-                       ucs_linear_add(ucp_rdma_cost(query, lanes, UCP_RDMA_GET),
-                                      ucp_rdma_register_cost(query, lanes))));
+    return ucp_rdma_offer(query, UCP_RNDV_GET, UCP_RDMA_GET, offer_p);
 }
 
 static const char *get_obstacle(const struct ucp_ep *ep, size_t piece_bytes)

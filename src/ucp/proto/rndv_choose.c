@@ -82,6 +82,6 @@ const struct ucp_proto *ucp_rndv_settle_scheme(struct ucp_query *query,
 ucs_status_t ucp_rndv_fall_back(struct ucp_request *req)
 {
     ucp_worker_count(req->worker, UCP_COUNT_FALL_BACK, 1);
-    req->send.proto = &ucp_pipeline_send_proto;
+    ucp_trace_change(req, &ucp_pipeline_send_proto);
     return ucp_trace_step(req);
 }

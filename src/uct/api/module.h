@@ -11,7 +11,7 @@
  * abi_number and struct_bytes match. */
 enum {
     UCT_MODULE_MAGIC      = 0x43575554, /* "CWUT" */
-    UCT_MODULE_ABI_NUMBER = 4,
+    UCT_MODULE_ABI_NUMBER = 5,
 };
 
 struct uct_module {

@@ -25,6 +25,7 @@ enum self_limit {
     SELF_SEG_BYTES_MAX    = 1 << 26,
     SELF_IOV_COUNT_MAX    = 64, /* any number would do */
     SELF_BUFFER_COUNT_MIN = 4,
+    SELF_BUFFER_COUNT_MAX = 1 << 20,
 };
 
 struct self_config {

@@ -29,16 +29,7 @@ static ucs_status_t self_iface_set_config(struct self_iface             *self,
     } else {
         status = ucsi_config_read(&self_config_table, NULL, &self->config);
     }
-    if (status != UCS_OK) {
-        return status;
-    }
-    self->config.seg_bytes =
-        ucs_max(self->config.seg_bytes, (size_t)SELF_SEG_BYTES_MIN);
-    self->config.seg_bytes =
-        ucs_min(self->config.seg_bytes, (size_t)SELF_SEG_BYTES_MAX);
-    self->config.buffer_count =
-        ucs_max(self->config.buffer_count, (unsigned)SELF_BUFFER_COUNT_MIN);
-    return UCS_OK;
+    return status;
 }
 
 static ucs_status_t self_iface_init_buffers(struct self_iface *self)

@@ -5,17 +5,24 @@
 
 #include <stdio.h>
 
+static const struct ucs_config_bounds self_seg_bytes    = {SELF_SEG_BYTES_MIN,
+                                                           SELF_SEG_BYTES_MAX, 0};
+static const struct ucs_config_bounds self_buffer_count = {
+    SELF_BUFFER_COUNT_MIN, SELF_BUFFER_COUNT_MAX, 0};
+
 static const struct ucs_config_entry self_config_entries[] = {
     {.name         = "SEG_SIZE",
      .default_text = "8k",
      .offset       = offsetof(struct self_config, seg_bytes),
      .type         = UCS_CONFIG_TYPE_SIZE,
-     .doc          = "Largest active message, in bytes; at least 512."},
+     .bounds       = &self_seg_bytes,
+     .doc          = "Largest active message, in bytes."},
     {.name         = "BUFFER_COUNT",
      .default_text = "256",
      .offset       = offsetof(struct self_config, buffer_count),
      .type         = UCS_CONFIG_TYPE_UINT,
-     .doc          = "Messages that wait or are kept, at most; at least 4."},
+     .bounds       = &self_buffer_count,
+     .doc          = "Messages that wait or are kept, at most."},
     {0}};
 
 const struct ucs_config_table self_config_table = {

@@ -181,6 +181,7 @@ static ucs_status_t attach_by_proc(struct uct_sm_peer *peer, char *reason)
     struct uct_sm_iface   *iface   = peer->iface;
     bool                   is_dead = false;
     struct uct_sm_identity identity;
+    struct ucs_log_cause   cause;
     ucs_status_t           status;
     int                    fd;
 
@@ -197,9 +198,11 @@ static ucs_status_t attach_by_proc(struct uct_sm_peer *peer, char *reason)
     }
     status = attach_proc(iface, &peer->address, &fd, &identity, reason);
     if (status == UCS_OK) {
+        ucsi_log_cause_begin(&cause);
         status = uct_sm_peer_map(peer, fd, &identity);
+        ucsi_log_cause_end(&cause);
         (void)close(fd);
-        ucti_reason(reason, "see above");
+        ucti_reason(reason, "%s", ucsi_log_cause_text(&cause, status));
     }
     if ((status != UCS_OK) && (peer->watch != NULL)) {
         uct_sm_watch_put(iface, peer->watch);

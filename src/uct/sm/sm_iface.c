@@ -26,7 +26,6 @@ static ucs_status_t iface_random_id(uint64_t *id_p)
     return status;
 }
 
-/* Read and check the settings. */
 static ucs_status_t iface_read_options(struct uct_sm_iface           *iface,
                                        const struct uct_iface_params *params)
 {
@@ -39,25 +38,7 @@ static ucs_status_t iface_read_options(struct uct_sm_iface           *iface,
     } else {
         status = ucsi_config_read(&uct_sm_config_table, NULL, options);
     }
-    if (status != UCS_OK) {
-        return status;
-    }
-    if ((options->chunk_bytes < UCT_SM_PAGE_BYTES) ||
-        (options->chunk_bytes > UCT_SM_CHUNK_BYTES_MAX) ||
-        (options->chunk_bytes % UCT_SM_PAGE_BYTES != 0) ||
-        (options->chunk_count < UCT_SM_CHUNK_COUNT_MIN) ||
-        (options->chunk_count > UCT_SM_CHUNK_COUNT_MAX) ||
-        (options->poll_channels < 1) ||
-        (options->poll_channels > UCT_SM_POLLED_COUNT_MAX)) {
-        ucs_error("sm: settings out of range: UCX_SM_CHUNK_SIZE a multiple of "
-                  "4096 up to %d, UCX_SM_CHUNK_COUNT %d to %d, "
-                  "UCX_SM_POLL_CHANNELS 1 to %d",
-                  (int)UCT_SM_CHUNK_BYTES_MAX, (int)UCT_SM_CHUNK_COUNT_MIN,
-                  (int)UCT_SM_CHUNK_COUNT_MAX, (int)UCT_SM_POLLED_COUNT_MAX);
-        ucsi_config_release(&uct_sm_config_table, options);
-        return UCS_ERR_INVALID_PARAM;
-    }
-    return UCS_OK;
+    return status;
 }
 
 /* The kernel closes /proc of a process that must not be dumped: its segment

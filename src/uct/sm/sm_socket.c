@@ -6,13 +6,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "ucs/bytes.h"
 #include "ucs/log.h"
+#include "ucs/socket.h"
 #include "uct/base/md.h"
 
 /*   hello:    magic 8, version 4, our segment 8, wanted segment 8
@@ -20,29 +18,28 @@
 enum {
     SOCKET_HELLO_BYTES   = 28,
     SOCKET_WELCOME_BYTES = 20,
+    SOCKET_PACKET_BYTES  = 64, /* of any that comes */
     SOCKET_BACKLOG       = 4096,
 };
 
-static socklen_t socket_name(uint64_t segment_id, struct sockaddr_un *name)
+/* Abstract: bound to the network namespace, in no folder. */
+static struct ucs_sockaddr socket_name(uint64_t segment_id)
 {
-    int length;
+    struct ucs_sockaddr name;
+    char                text[32];
+    int                 length =
+        snprintf(text, sizeof(text), "causeway-sm-%016" PRIx64, segment_id);
 
-    memset(name, 0, sizeof(*name));
-    name->sun_family = AF_UNIX;
-    /* The first byte 0: abstract, bound to the network namespace. */
-    length = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1,
-                      "causeway-sm-%016" PRIx64, segment_id);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-                       (size_t)length);
+    ucs_check(ucsi_sockaddr_abstract(text, (size_t)length, &name) == UCS_OK);
+    return name;
 }
 
 /* Is the process at the other end of our user? */
 static bool socket_is_ours(int fd, uint32_t *uid_p)
 {
-    struct ucred credentials = {.uid = (uid_t)-1};
-    socklen_t    length      = sizeof(credentials);
+    struct ucred credentials;
 
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) {
+    if (ucsi_socket_peer_credentials(fd, &credentials) != UCS_OK) {
         return false;
     }
     *uid_p = (uint32_t)credentials.uid;
@@ -77,23 +74,14 @@ static void link_hang_up(struct uct_sm_iface *iface, struct uct_sm_link *link)
     uct_sm_look_soon(iface);
 }
 
-/* Hand our memory to a connector that said hello. @return false: hang up. */
-static bool link_welcome(struct uct_sm_iface *iface, struct uct_sm_link *link,
-                         const uint8_t *bytes, size_t length)
+/* Hand our memory to a connector that said hello. */
+static ucs_status_t link_welcome(struct uct_sm_iface *iface,
+                                 struct uct_sm_link *link, const uint8_t *bytes,
+                                 size_t length)
 {
-    union {
-        struct cmsghdr align;
-        char           bytes[CMSG_SPACE(sizeof(int))];
-    } control;
     uint8_t           packet[SOCKET_WELCOME_BYTES];
-    struct iovec      iov     = {packet, sizeof(packet)};
-    struct msghdr     message = {.msg_iov        = &iov,
-                                 .msg_iovlen     = 1,
-                                 .msg_control    = &control,
-                                 .msg_controllen = sizeof(control)};
     struct ucs_reader reader;
     struct ucs_writer writer;
-    struct cmsghdr   *cmsg;
     uint64_t          magic, theirs, ours;
     uint32_t          version;
 
@@ -107,122 +95,107 @@ static bool link_welcome(struct uct_sm_iface *iface, struct uct_sm_link *link,
         (ours != iface->address.segment_id)) {
         ucs_warn_limited("sm: a hello of another version, or not for us; "
                          "closed the socket");
-        return false;
+        return UCS_ERR_INVALID_PARAM;
     }
     link->segment_id = theirs;
+    link->stage      = UCT_SM_LINK_OPEN;
     ucs_writer_init(&writer, packet, sizeof(packet));
     ucs_write_le64(&writer, UCT_SM_MAGIC);
     ucs_write_le32(&writer, UCT_SM_LAYOUT_VERSION);
     ucs_write_le64(&writer, iface->address.segment_id);
-    memset(&control, 0, sizeof(control));
-    cmsg             = CMSG_FIRSTHDR(&message);
-    cmsg->cmsg_level = SOL_SOCKET;
-    cmsg->cmsg_type  = SCM_RIGHTS;
-    cmsg->cmsg_len   = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(cmsg), &iface->segment.fd, sizeof(int));
-    if (sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) !=
-        SOCKET_WELCOME_BYTES) {
-        return false;
-    }
-    link->stage = UCT_SM_LINK_OPEN;
-    return true;
+    return ucsi_socket_send_fd(link->fd, iface->segment.fd, packet,
+                               sizeof(packet));
 }
 
-/* Use the memory that came with a welcome; fd -1: none came. */
-static bool link_welcomed(struct uct_sm_link *link, const uint8_t *bytes,
-                          size_t length, int fd)
+/* Map the memory that came. */
+static ucs_status_t link_map(struct uct_sm_link *link, int fd,
+                             const struct uct_sm_identity *identity)
 {
-    struct uct_sm_peer    *peer = link->peer;
-    struct uct_sm_identity identity;
-    struct ucs_reader      reader;
-    ucs_status_t           status;
-    uint64_t               magic;
+    struct uct_sm_peer *peer = link->peer;
+    ucs_status_t        status;
 
-    ucs_reader_init(&reader, bytes, length);
-    magic = ucs_read_le64(&reader);
-    if (!ucs_read_ok(&reader) || (magic != UCT_SM_MAGIC) || (fd < 0) ||
-        (uct_sm_segment_identify(fd, &identity) != UCS_OK)) {
-        ucs_error("sm: process %d answered with something that is not its "
-                  "memory",
-                  (int)peer->address.pid);
-        uct_sm_peer_break(peer, UCS_ERR_UNREACHABLE);
-        return false;
-    }
     link->stage = UCT_SM_LINK_OPEN;
     --peer->iface->waiting_count;
-    status = uct_sm_peer_map(peer, fd, &identity);
+    status = uct_sm_peer_map(peer, fd, identity);
     if (status != UCS_OK) {
         ++peer->iface->waiting_count; /* until the look calls peer_gone() */
         uct_sm_peer_break(peer, status);
-        return false;
     }
-    return true;
+    return status;
 }
 
-/* Receive one packet, and a descriptor if one comes with it. */
-static ssize_t link_receive(struct uct_sm_link *link, uint8_t *bytes,
-                            size_t size_bytes, int *fd_p)
+/* Take the answer to our hello, and the peer's memory with it. */
+static ucs_status_t link_welcomed(struct uct_sm_link *link)
 {
-    union {
-        struct cmsghdr align;
-        char           bytes[CMSG_SPACE(sizeof(int))];
-    } control;
-    struct iovec    iov     = {bytes, size_bytes};
-    struct msghdr   message = {.msg_iov        = &iov,
-                               .msg_iovlen     = 1,
-                               .msg_control    = &control,
-                               .msg_controllen = sizeof(control)};
-    struct cmsghdr *cmsg;
-    ssize_t         length;
+    uint8_t                bytes[SOCKET_WELCOME_BYTES];
+    int                    fd   = -1;
+    struct uct_sm_peer    *peer = link->peer;
+    struct uct_sm_identity identity;
+    struct ucs_reader      reader;
+    struct ucs_log_cause   cause;
+    ucs_status_t           status;
 
-    *fd_p  = -1;
-    length = recvmsg(link->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    ucsi_log_cause_begin(&cause);
+    status = ucsi_socket_recv_fd(link->fd, &fd, bytes, sizeof(bytes));
+    ucsi_log_cause_end(&cause);
+    if ((status == UCS_ERR_WOULD_BLOCK) ||
+        (status == UCS_ERR_CONNECTION_RESET)) {
+        return status;
+    }
+    if (status == UCS_OK) {
+        ucs_reader_init(&reader, bytes, sizeof(bytes));
+        if ((ucs_read_le64(&reader) == UCT_SM_MAGIC) &&
+            (uct_sm_segment_identify(fd, &identity) == UCS_OK)) {
+            status = link_map(link, fd, &identity);
+            ucsi_fd_close(&fd);
+            return status;
+        }
+        status = UCS_ERR_UNREACHABLE;
+    }
+    ucsi_fd_close(&fd);
+    ucs_error("sm: process %d answered with something that cannot be used as "
+              "its memory: %s",
+              (int)peer->address.pid, ucsi_log_cause_text(&cause, status));
+    uct_sm_peer_break(
+        peer, (status == UCS_ERR_EXCEEDS_LIMIT) ? status : UCS_ERR_UNREACHABLE);
+    return status;
+}
+
+/* Read one packet. @return UCS_OK; UCS_ERR_WOULD_BLOCK: none waits; another
+ * one: hang up. */
+static ucs_status_t link_read(struct uct_sm_iface *iface,
+                              struct uct_sm_link  *link)
+{
+    uint8_t bytes[SOCKET_PACKET_BYTES];
+    ssize_t length;
+
+    if ((link->stage == UCT_SM_LINK_WELCOME) && (link->peer != NULL)) {
+        return link_welcomed(link);
+    }
+    length = recv(link->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
     if (length <= 0) {
-        return length;
+        return ((length < 0) && ((errno == EAGAIN) || (errno == EINTR)))
+                   ? UCS_ERR_WOULD_BLOCK
+                   : UCS_ERR_CONNECTION_RESET;
     }
-    cmsg = CMSG_FIRSTHDR(&message);
-    if ((cmsg != NULL) && (cmsg->cmsg_level == SOL_SOCKET) &&
-        (cmsg->cmsg_type == SCM_RIGHTS) &&
-        (cmsg->cmsg_len == CMSG_LEN(sizeof(int)))) {
-        memcpy(fd_p, CMSG_DATA(cmsg), sizeof(int));
+    if (link->stage == UCT_SM_LINK_HELLO) {
+        return link_welcome(iface, link, bytes, (size_t)length);
     }
-    return length;
-}
-
-/* Handle one packet. @return false: hang up. */
-static bool link_packet(struct uct_sm_iface *iface, struct uct_sm_link *link,
-                        const uint8_t *bytes, size_t length, int fd)
-{
-    switch (link->stage) {
-    case UCT_SM_LINK_HELLO:
-        return link_welcome(iface, link, bytes, length);
-    case UCT_SM_LINK_WELCOME:
-        return (link->peer == NULL) || link_welcomed(link, bytes, length, fd);
-    case UCT_SM_LINK_OPEN:
-        break; /* a wake-up: progress does the rest */
-    }
-    return true;
+    return UCS_OK; /* a wake-up: progress does the rest */
 }
 
 static void link_ready(struct uct_sm_iface *iface, struct uct_sm_event *event)
 {
     struct uct_sm_link *link =
         ucs_container_of(event, struct uct_sm_link, event);
-    uint8_t bytes[64];
-    bool    goes_on = true;
-    ssize_t length;
-    int     fd;
+    ucs_status_t status;
 
-    while (goes_on) {
-        length = link_receive(link, bytes, sizeof(bytes), &fd);
-        if ((length < 0) && ((errno == EAGAIN) || (errno == EINTR))) {
-            return;
-        }
-        goes_on =
-            (length > 0) && link_packet(iface, link, bytes, (size_t)length, fd);
-        ucsi_fd_close(&fd);
+    do {
+        status = link_read(iface, link);
+    } while (status == UCS_OK);
+    if (status != UCS_ERR_WOULD_BLOCK) {
+        link_hang_up(iface, link);
     }
-    link_hang_up(iface, link);
 }
 
 /* Give a socket a link; on failure it is closed. */
@@ -260,37 +233,47 @@ static void listener_ready(struct uct_sm_iface *iface,
     int      fd;
 
     (void)event;
-    while ((fd = accept4(iface->listener, NULL, NULL,
-                         SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        if (!socket_is_ours(fd, &uid)) {
-            ucs_warn_limited("sm: user %u connected to our socket; refused",
-                             (unsigned)uid);
-            (void)close(fd);
+    while (ucsi_socket_accept(iface->listener, &fd, NULL) == UCS_OK) {
+        if (socket_is_ours(fd, &uid)) {
+            (void)link_create(iface, fd, UCT_SM_LINK_HELLO);
             continue;
         }
-        (void)link_create(iface, fd, UCT_SM_LINK_HELLO);
+        ucs_warn_limited("sm: user %u connected to our socket; refused",
+                         (unsigned)uid);
+        (void)close(fd);
     }
-    if ((errno == EMFILE) || (errno == ENFILE)) {
-        ucs_error_limited("sm: accept: %m; a process waits for our memory; "
-                          "see `ulimit -n`");
+}
+
+/* A socket that listens. @return its status, with nothing open. */
+static ucs_status_t listener_open(const struct uct_sm_iface *iface, int *fd_p)
+{
+    struct ucs_sockaddr name = socket_name(iface->address.segment_id);
+    ucs_status_t status      = ucsi_socket_open(AF_UNIX, SOCK_SEQPACKET, fd_p);
+
+    if (status == UCS_OK) {
+        status = ucsi_socket_bind(*fd_p, &name);
     }
+    if (status == UCS_OK) {
+        status = ucsi_socket_listen(*fd_p, SOCKET_BACKLOG);
+    }
+    if (status != UCS_OK) {
+        ucsi_fd_close(fd_p);
+    }
+    return status;
 }
 
 bool uct_sm_socket_listen(struct uct_sm_iface *iface)
 {
-    struct sockaddr_un name;
-    socklen_t          length = socket_name(iface->address.segment_id, &name);
+    struct ucs_log_cause cause;
+    ucs_status_t         status;
 
-    iface->listener =
-        socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (iface->listener < 0) {
-        ucs_debug("sm: no unix socket: %m");
-        return false;
-    }
-    if ((bind(iface->listener, (struct sockaddr *)&name, length) != 0) ||
-        (listen(iface->listener, SOCKET_BACKLOG) != 0)) {
-        ucs_debug("sm: cannot listen on an abstract socket: %m");
-        ucsi_fd_close(&iface->listener);
+    iface->listener = -1;
+    ucsi_log_cause_begin(&cause);
+    status = listener_open(iface, &iface->listener);
+    ucsi_log_cause_end(&cause);
+    if (status != UCS_OK) {
+        ucs_debug("sm: no socket to hand our memory out: %s",
+                  ucsi_log_cause_text(&cause, status));
         return false;
     }
     iface->listener_event.ready = listener_ready;
@@ -313,56 +296,55 @@ void uct_sm_socket_cleanup(struct uct_sm_iface *iface)
 
 /* ---- The connector ---- */
 
-/* Connect, check, say hello. @return the socket; -1 with the reason. */
-static int socket_say_hello(const struct uct_sm_peer *peer, char *reason)
+static ucs_status_t socket_send_hello(const struct uct_sm_peer *peer, int fd)
 {
-    uint8_t            packet[SOCKET_HELLO_BYTES];
-    struct sockaddr_un name;
-    struct ucs_writer  writer;
-    socklen_t          length = socket_name(peer->address.segment_id, &name);
-    uint32_t           uid    = 0;
-    int                fd, error;
+    uint8_t           packet[SOCKET_HELLO_BYTES];
+    struct ucs_writer writer;
 
-    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) {
-        ucti_reason(reason, "socket: %s", strerror(errno));
-        return -1;
-    }
-    if (connect(fd, (struct sockaddr *)&name, length) != 0) {
-        ucti_reason(reason, "connect: %s", strerror(errno));
-        goto close_fd;
-    }
-    if (!socket_is_ours(fd, &uid)) {
-        ucti_reason(reason, "the other end belongs to user %u", (unsigned)uid);
-        errno = EPERM;
-        goto close_fd;
-    }
     ucs_writer_init(&writer, packet, sizeof(packet));
     ucs_write_le64(&writer, UCT_SM_MAGIC);
     ucs_write_le32(&writer, UCT_SM_LAYOUT_VERSION);
     ucs_write_le64(&writer, peer->iface->address.segment_id);
     ucs_write_le64(&writer, peer->address.segment_id);
-    if (send(fd, packet, sizeof(packet), MSG_NOSIGNAL) !=
-        (ssize_t)sizeof(packet)) {
-        ucti_reason(reason, "send: %s", strerror(errno));
-        goto close_fd;
-    }
-    return fd;
+    return ucsi_socket_send_all(fd, packet, sizeof(packet), 0);
+}
 
-close_fd:
-    error = errno;
-    (void)close(fd);
-    errno = error;
-    return -1;
+/* Connect, check, say hello. @return its status, with the reason. */
+static ucs_status_t socket_say_hello(const struct uct_sm_peer *peer, int *fd_p)
+{
+    struct ucs_sockaddr name = socket_name(peer->address.segment_id);
+    uint32_t            uid  = 0;
+    ucs_status_t status      = ucsi_socket_open(AF_UNIX, SOCK_SEQPACKET, fd_p);
+
+    if (status == UCS_OK) {
+        status = ucsi_socket_connect(*fd_p, &name);
+    }
+    if ((status == UCS_OK) && !socket_is_ours(*fd_p, &uid)) {
+        ucs_error("the other end belongs to user %u", (unsigned)uid);
+        status = UCS_ERR_REJECTED;
+    }
+    if (status == UCS_OK) {
+        status = socket_send_hello(peer, *fd_p);
+    }
+    if (status != UCS_OK) {
+        ucsi_fd_close(fd_p);
+    }
+    return status;
 }
 
 ucs_status_t uct_sm_socket_connect(struct uct_sm_peer *peer, char *reason)
 {
-    int fd = socket_say_hello(peer, reason);
+    struct ucs_log_cause cause;
+    ucs_status_t         status;
+    int                  fd = -1;
 
-    if (fd < 0) {
-        /* So many connect to it that the queue is full: again later. */
-        return (errno == EAGAIN) ? UCS_ERR_WOULD_BLOCK : UCS_ERR_UNREACHABLE;
+    ucsi_log_cause_begin(&cause);
+    status = socket_say_hello(peer, &fd);
+    ucsi_log_cause_end(&cause);
+    if (status != UCS_OK) {
+        ucti_reason(reason, "%s", ucsi_log_cause_text(&cause, status));
+        /* WOULD_BLOCK: so many connect to it that the queue is full. */
+        return (status == UCS_ERR_WOULD_BLOCK) ? status : UCS_ERR_UNREACHABLE;
     }
     peer->socket = link_create(peer->iface, fd, UCT_SM_LINK_WELCOME);
     if (peer->socket == NULL) {

@@ -10,11 +10,19 @@
 static const char *const transport_attach_names[] = {"auto", "proc", "socket",
                                                      NULL};
 
+static const struct ucs_config_bounds transport_chunk_bytes = {
+    UCT_SM_PAGE_BYTES, UCT_SM_CHUNK_BYTES_MAX, UCT_SM_PAGE_BYTES};
+static const struct ucs_config_bounds transport_chunk_count = {
+    UCT_SM_CHUNK_COUNT_MIN, UCT_SM_CHUNK_COUNT_MAX, 0};
+static const struct ucs_config_bounds transport_poll_channels = {
+    1, UCT_SM_POLLED_COUNT_MAX, 0};
+
 static const struct ucs_config_entry transport_entries[] = {
     {.name         = "CHUNK_SIZE",
      .default_text = "32k",
      .offset       = offsetof(struct uct_sm_options, chunk_bytes),
      .type         = UCS_CONFIG_TYPE_SIZE,
+     .bounds       = &transport_chunk_bytes,
      .doc          = "Bytes of one buffer for messages that do not fit into a "
                      "ring, and so the longest piece of a message; a multiple of "
                      "4096."},
@@ -22,11 +30,13 @@ static const struct ucs_config_entry transport_entries[] = {
      .default_text = "128",
      .offset       = offsetof(struct uct_sm_options, chunk_count),
      .type         = UCS_CONFIG_TYPE_UINT,
-     .doc = "How many of these buffers all senders of a process share."},
+     .bounds       = &transport_chunk_count,
+     .doc = "How many of these buffers all senders to a worker share."},
     {.name         = "POLL_CHANNELS",
      .default_text = "16",
      .offset       = offsetof(struct uct_sm_options, poll_channels),
      .type         = UCS_CONFIG_TYPE_UINT,
+     .bounds       = &transport_poll_channels,
      .doc = "How many senders are looked at by every call of progress; "
             "the others ring a doorbell."},
     {.name         = "ATTACH",

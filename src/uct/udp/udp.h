@@ -31,6 +31,9 @@ enum udp_limit {
     UDP_OPERATION_MAX   = 64, /* GET, ATOMIC of an endpoint at a time */
     UDP_INBOX_COUNT_MAX = 1024,
     UDP_RECEIVE_COUNT   = 16,
+    /* Of UCX_UDP_SEGMENT_COUNT. */
+    UDP_SEGMENT_COUNT_MIN = 64,
+    UDP_SEGMENT_COUNT_MAX = 1 << 22,
 };
 
 struct udp_options {

@@ -141,8 +141,9 @@ static ucs_status_t socket_bind(int fd, const struct udp_io_params *params)
     }
     if (error != 0) {
         errno = error;
-        ucs_error("udp fd %d: bind to %s, ports %u to %u (0: any): %m", fd,
-                  ucsi_sockaddr_print(&params->local, text, sizeof(text)),
+        ucs_error("udp fd %d: bind to %s, UCX_UDP_PORT_RANGE=%u-%u: %m; a "
+                  "device takes two ports",
+                  fd, ucsi_sockaddr_print(&params->local, text, sizeof(text)),
                   params->port_min, params->port_max);
     }
     return ucsi_status_from_errno(error);

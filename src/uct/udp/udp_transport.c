@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uct/udp/udp_transport.c - settings, devices, and the struct of functions
  * that is all the rest of Causeway knows of udp. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,16 @@
 
 static const char *const transport_congestion_names[] = {
     [UDP_CC_RATE] = "rate", [UDP_CC_FIXED] = "fixed", [UDP_CC_COUNT] = NULL};
+
+static const struct ucs_config_bounds transport_ports   = {0, UINT16_MAX, 0};
+static const struct ucs_config_bounds transport_buffers = {0, INT32_MAX, 0};
+static const struct ucs_config_bounds transport_window  = {UDP_PACKET_BYTES_MAX,
+                                                           UINT32_MAX, 0};
+static const struct ucs_config_bounds transport_segments = {
+    UDP_SEGMENT_COUNT_MIN, UDP_SEGMENT_COUNT_MAX, 0};
+static const struct ucs_config_bounds transport_conns = {1, INT32_MAX, 0};
+static const struct ucs_config_bounds transport_mtu   = {UDP_PACKET_BYTES_MIN,
+                                                         UDP_PACKET_BYTES_MAX, 0};
 
 static const struct ucs_config_entry transport_entries[] = {
     {.name         = "DEVICES",
@@ -33,18 +42,21 @@ static const struct ucs_config_entry transport_entries[] = {
      .default_text = "0",
      .offset       = offsetof(struct udp_options, ports),
      .type         = UCS_CONFIG_TYPE_RANGE,
+     .bounds       = &transport_ports,
      .doc          = "Ports of the two sockets of each device, as 7000-7999; "
                      "0: any."},
     {.name         = "RCVBUF",
      .default_text = "4m",
      .offset       = offsetof(struct udp_options, receive_bytes),
      .type         = UCS_CONFIG_TYPE_SIZE,
+     .bounds       = &transport_buffers,
      .doc          = "Receive buffer of a socket; the kernel may give less "
                      "(net.core.rmem_max). 0: its default."},
     {.name         = "SNDBUF",
      .default_text = "4m",
      .offset       = offsetof(struct udp_options, send_bytes),
      .type         = UCS_CONFIG_TYPE_SIZE,
+     .bounds       = &transport_buffers,
      .doc          = "Send buffer of a socket (net.core.wmem_max). 0: the "
                      "kernel's default."},
     {.name         = "SEGMENTATION",
@@ -64,17 +76,20 @@ static const struct ucs_config_entry transport_entries[] = {
      .default_text = "1m",
      .offset       = offsetof(struct udp_options, window_bytes),
      .type         = UCS_CONFIG_TYPE_SIZE,
+     .bounds       = &transport_window,
      .doc          = "Bytes on the way of a connection with CONGESTION=fixed."},
     {.name         = "SEGMENT_COUNT",
      .default_text = "16384",
      .offset       = offsetof(struct udp_options, segment_count),
      .type         = UCS_CONFIG_TYPE_UINT,
+     .bounds       = &transport_segments,
      .doc          = "Packets of an interface that may wait for their "
                      "acknowledgement."},
     {.name         = "CONNS_PER_ADDRESS",
      .default_text = "16384",
      .offset       = offsetof(struct udp_options, conns_per_address),
      .type         = UCS_CONFIG_TYPE_UINT,
+     .bounds       = &transport_conns,
      .doc          = "Connections that one address may make to an interface: "
                      "all processes of a host together."},
     {.name         = "HELPER",
@@ -87,8 +102,9 @@ static const struct ucs_config_entry transport_entries[] = {
      .default_text = "65504",
      .offset       = offsetof(struct udp_options, mtu_bytes),
      .type         = UCS_CONFIG_TYPE_SIZE,
-     .doc          = "Longest packet, without IP and UDP; 1200 to 65504. The "
-                     "path is measured up to it."},
+     .bounds       = &transport_mtu,
+     .doc          = "Longest packet, without IP and UDP. The path is measured "
+                     "up to it."},
     {.name = NULL},
 };
 
@@ -216,15 +232,7 @@ static void transport_devices(const void *config, struct uct_device *devices,
 
 ucs_status_t udp_options_read(const void *config, struct udp_options *options)
 {
-    ucs_status_t status =
-        (config != NULL) ? ucsi_config_copy(&udp_config_table, config, options)
-                         : ucsi_config_read(&udp_config_table, NULL, options);
-
-    if ((status == UCS_OK) && (options->ports.last > UINT16_MAX)) {
-        ucs_error("UCX_UDP_PORT_RANGE: %" PRIu64 " is no port",
-                  options->ports.last);
-        ucsi_config_release(&udp_config_table, options);
-        status = UCS_ERR_INVALID_PARAM;
-    }
-    return status;
+    return (config != NULL)
+               ? ucsi_config_copy(&udp_config_table, config, options)
+               : ucsi_config_read(&udp_config_table, NULL, options);
 }
