@@ -138,6 +138,8 @@ void         udp_iface_query(const struct uct_iface *iface,
 void         udp_iface_address(const struct uct_iface *iface, uint8_t *bytes);
 ucs_status_t udp_iface_reach(struct uct_iface *iface, const uint8_t *bytes,
                              size_t size_bytes, char *reason);
+uint64_t     udp_iface_rank(struct uct_iface *iface, const uint8_t *bytes,
+                            size_t size_bytes, char *why);
 /* The address of a peer from outside, as this interface sends to it: with the
  * scope of our link where it is link-local. */
 UCS_MUST_USE ucs_status_t udp_iface_decode(const struct udp_iface *iface,
