@@ -47,6 +47,7 @@ extern const struct test_suite udp_guests_suite;
 extern const struct test_suite udp_peers_suite;
 extern const struct test_suite udp_share_suite;
 extern const struct test_suite udp_linger_suite;
+extern const struct test_suite udp_stall_suite;
 extern const struct test_suite udp_conn_receive_suite;
 extern const struct test_suite udp_wire_suite;
 extern const struct test_suite udp_receive_suite;

@@ -22,6 +22,7 @@
 #include "uct/udp/udp_connect.h"
 #include "uct/udp/udp_devices.h"
 #include "uct/udp/udp_region.h"
+#include "uct/udp/udp_stall.h"
 
 enum udp_limit {
     UDP_BCOPY_BYTES_MAX   = 8192 + 256,
@@ -88,11 +89,9 @@ struct udp_iface {
     atomic_uint             gate;
     unsigned                depth, helper_depth;
     _Atomic uint64_t        poll_count;
-    uint64_t                poll_count_seen; /* the helper's */
     bool                    is_direct, is_armed;
-    uint64_t                waits_since_ns; /* for a sleeper; the helper's */
-    struct udp_conn        *last;           /* found by a packet */
-    struct ucs_list         stall_link;
+    struct udp_conn        *last; /* found by a packet */
+    struct udp_stall        stall;
     struct ucs_list         ring;
 };
 
@@ -141,6 +140,8 @@ void         udp_iface_query(const struct uct_iface *iface,
 void         udp_iface_address(const struct uct_iface *iface, uint8_t *bytes);
 ucs_status_t udp_iface_reach(struct uct_iface *iface, const uint8_t *bytes,
                              size_t size_bytes, char *reason);
+uint64_t     udp_iface_rank(struct uct_iface *iface, const uint8_t *bytes,
+                            size_t size_bytes, char *why);
 /* The address of a peer from outside, as this interface sends to it: with the
  * scope of our link where it is link-local. */
 UCS_MUST_USE ucs_status_t udp_iface_decode(const struct udp_iface *iface,
@@ -195,18 +196,6 @@ ucs_status_t udp_iface_set_alarm(struct udp_iface *iface);
 ucs_status_t udp_iface_set_timer(struct udp_iface *iface);
 /* Receive, acknowledge, send again; nothing is handed up. */
 unsigned udp_iface_serve(struct udp_iface *iface);
-
-/* udp_stall.c: serve an interface whose application does not call */
-enum {
-    UDP_STALL_TICK_NS = 10 * 1000 * 1000,
-    UDP_STALL_BUSY_NS = 100 * 1000, /* while there is traffic */
-};
-/* @return it had something to do. */
-bool udp_stall_look(struct udp_iface *iface);
-
-/* udp_stall_thread.c: look at it every tick, until it is forgotten */
-ucs_status_t udp_stall_watch(struct udp_iface *iface);
-void         udp_stall_forget(struct udp_iface *iface);
 
 /* udp_ep.c */
 ucs_status_t      udp_ep_create(struct uct_iface           *iface,

@@ -458,16 +458,22 @@ static bool progress_has_work(struct udp_iface *iface)
     return udp_env_deadline_ns(&iface->env) <= iface->env.now_ns;
 }
 
+static ucs_status_t progress_set_alarm(struct udp_iface *iface,
+                                       uint64_t          deadline_ns)
+{
+    iface->stall.alarm_ns = deadline_ns;
+    return udp_io_arm(iface->io, deadline_ns, iface->env.is_blocked);
+}
+
 ucs_status_t udp_iface_set_timer(struct udp_iface *iface)
 {
-    return udp_io_arm(iface->io, udp_env_deadline_ns(&iface->env),
-                      iface->env.is_blocked);
+    return progress_set_alarm(iface, udp_env_deadline_ns(&iface->env));
 }
 
 ucs_status_t udp_iface_set_alarm(struct udp_iface *iface)
 {
     return progress_has_work(iface)
-               ? udp_io_arm(iface->io, iface->env.now_ns, iface->env.is_blocked)
+               ? progress_set_alarm(iface, iface->env.now_ns)
                : udp_iface_set_timer(iface);
 }
 
@@ -485,8 +491,8 @@ ucs_status_t udp_arm(struct uct_iface *base)
     (void)udp_env_settle(&iface->env);
     status =
         progress_has_work(iface) ? UCS_ERR_BUSY : udp_iface_set_alarm(iface);
-    iface->is_armed       = (status == UCS_OK);
-    iface->waits_since_ns = iface->env.now_ns;
+    iface->is_armed             = (status == UCS_OK);
+    iface->stall.waits_since_ns = iface->env.now_ns;
     udp_leave(iface);
     return status;
 }
