@@ -47,7 +47,9 @@ static const struct tool_option explain_option_rows[] = {
      TOOL_OPTION_TEXT, EXPLAIN_FIELD(operation), 0, 0, NULL},
     {"mode", "NAME", "standard, sync, ready or buffered. Default: all.",
      TOOL_OPTION_TEXT, EXPLAIN_FIELD(mode), 0, 0, NULL},
-    {"datatype", "NAME", "contig, iov, generic or strided. Default: all.",
+    {"datatype", "NAME",
+     "contig, iov, iov-long (more entries than the lane\n"
+     "takes at once), generic or strided. Default: all.",
      TOOL_OPTION_TEXT, EXPLAIN_FIELD(datatype), 0, 0, NULL},
     {"piece-size", "BYTES",
      "What a piece of an iov or of strided data has on average.\n"

@@ -115,6 +115,19 @@ alone=$((($(date +%s%N) - begun) / 1000000))
 echo "# up and down again: $took ms, with eth0 alone $alone ms"
 check "up within a second" [ $took -le $((alone + 1000 * APPS_TIMEOUT)) ]
 
+# ---- an address behind a router: host 2 itself is it ----
+
+extra 2 far0 10.88.0.2/24
+ip -n "$(netns_of 1)" route add 10.88.0.0/24 via 10.77.0.2
+# shellcheck disable=SC2086
+check "two addresses: connected" pair 10.77.0.2 UCX_PROTO_INFO=y '' $one
+check "the one on the link is taken" says client \
+    'taken *udp/eth0: .* 10.77.0.2:[0-9]+ is on the link'
+check "the one behind a router is not" says client \
+    'dearer *udp/eth0: .* 10.88.0.2:[0-9]+ is behind a router'
+ip -n "$(netns_of 1)" route del 10.88.0.0/24
+ip -n "$(netns_of 2)" link del far0
+
 # ---- settings ----
 
 # shellcheck disable=SC2086

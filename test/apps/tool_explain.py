@@ -49,7 +49,7 @@ def main():
     names = {r["protocol"] for r in kinds["protocol"] + kinds["lost"]}
     for row in kinds["protocol"]:
         tables[row["mode"], row["datatype"]].append(row)
-    assert len(tables) == 16, sorted(tables)
+    assert len(tables) == 20, sorted(tables)
     for rows in tables.values():
         check_table(rows)
     for loser in kinds["lost"]:

@@ -128,11 +128,12 @@ static void compute(double seconds)
 
 /* ---- absent ---- */
 
-/* A closed channel is an order to end: not before, because the other one would
- * take our close for the end of a peer that it still waits for. */
+/* Who closes first is an error to the other one, whose last answer may still
+ * be on its way: so both have met before one does, and a closed channel is an
+ * order to end. */
 static int come_back(struct side *side)
 {
-    char word;
+    char word = 0;
 
     if (freopen("/dev/null", "w", stdout) == NULL) { /* the other one says it */
         return 5;
@@ -141,6 +142,9 @@ static int come_back(struct side *side)
     meet(side);
     uu_check(side->link.errors == 0, "an error of who was never away: %s",
              ucs_status_string(side->link.error));
+    if (uu_put(side->channel, &word, 1) != 0) {
+        return 4;
+    }
     (void)uu_get(side->channel, &word, sizeof(word));
     uu_disconnect(&side->node, &side->link, 0);
     uu_close(&side->node);
@@ -201,6 +205,15 @@ static int absent_barrier(int channel, void *arg)
 
 /* ---- here ---- */
 
+/* The other one is there again, and has all. */
+static void meet_again(struct side *here)
+{
+    char word;
+
+    meet(here);
+    uu_check(uu_get(here->channel, &word, 1) == 1, "it does not come back");
+}
+
 static void scene_compute(struct side *here, pid_t child, double seconds)
 {
     static void *requests[COUNT];
@@ -225,7 +238,7 @@ static void scene_compute(struct side *here, pid_t child, double seconds)
     }
     wait_all(here, requests, COUNT);
     receive_all(here, told.count, FEW, UU_SECONDS);
-    meet(here);
+    meet_again(here);
 }
 
 static void scene_pause(struct side *here, pid_t child, double seconds)
@@ -242,7 +255,7 @@ static void scene_pause(struct side *here, pid_t child, double seconds)
     }
     kill(child, SIGCONT);
     wait_all(here, requests, COUNT);
-    meet(here);
+    meet_again(here);
 }
 
 /* The other one has closed and waits; our close must not need it. */

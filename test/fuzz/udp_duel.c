@@ -65,6 +65,7 @@ static void end_open(struct duel *duel, unsigned index)
     ucsi_hash_init(&iface->guests, 4);
     iface->options.conns_per_address = 64;
     ucs_list_init(&iface->all);
+    ucs_list_init(&iface->opening);
     ucs_queue_init(&iface->inbox);
     ucs_queue_init(&iface->notified);
     duel_check(udp_env_init(env, DUEL_SEGMENT_COUNT) == UCS_OK, "no memory");

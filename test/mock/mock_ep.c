@@ -134,11 +134,12 @@ static bool mock_has_room(const struct mock_ep *ep)
            !mock_world.hosts[self->host].is_blocked;
 }
 
-bool mock_may_send(struct uct_ep *base)
+enum uct_may_send mock_may_send(struct uct_ep *base)
 {
     const struct mock_ep *ep = mock_ep_of(base);
 
-    return (ep->source == NULL) || mock_has_room(ep);
+    return ((ep->source == NULL) || mock_has_room(ep)) ? UCT_MAY_SEND_NOW
+                                                       : UCT_MAY_SEND_LATER;
 }
 
 ucs_status_t mock_begin(struct mock_ep *ep, enum mock_op op, unsigned flags)

@@ -44,11 +44,11 @@ void         mock_am_release(struct uct_iface *iface, void *data);
 void         mock_iface_kill(struct mock_iface *self);
 
 /* mock_ep.c */
-ucs_status_t mock_ep_create(struct uct_iface           *iface,
-                            const struct uct_ep_params *params,
-                            struct uct_ep             **ep_p);
-void         mock_ep_destroy(struct uct_ep *ep);
-bool         mock_may_send(struct uct_ep *ep);
+ucs_status_t      mock_ep_create(struct uct_iface           *iface,
+                                 const struct uct_ep_params *params,
+                                 struct uct_ep             **ep_p);
+void              mock_ep_destroy(struct uct_ep *ep);
+enum uct_may_send mock_may_send(struct uct_ep *ep);
 /* What every operation asks first. */
 ucs_status_t mock_begin(struct mock_ep *ep, enum mock_op op, unsigned flags);
 ucs_status_t mock_ep_flush(struct uct_ep *ep, struct uct_req *req,

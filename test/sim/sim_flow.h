@@ -91,8 +91,8 @@ struct sim_load {
     struct load_flow     **flows;
     unsigned               flow_count, over_count; /* the first are over */
     struct load_host      *hosts;
-    struct load_end       *ends; /* [end_count] */
-    unsigned               end_count;
+    struct load_end       *ends;                    /* [end_count] */
+    unsigned               end_count, closed_count; /* as over_count */
     struct ucs_list        ops;
     struct load_fault      faults[SIM_FAULT_COUNT_MAX];
     struct load_fault      verdicts[SIM_FAULT_COUNT_MAX];

@@ -11,6 +11,9 @@ enum {
     JUDGE_POOLS_EVERY = 64,
     JUDGE_POOL_BASE_BYTES = 4 << 20,
     JUDGE_POOL_SHARE      = 8,
+    JUDGE_SMALL_BYTES     = 700,      /* messages of one small element */
+    JUDGE_ELEMENT_BYTES   = 9 * 1024, /* of a larger one that is kept whole */
+    JUDGE_ELEMENT_SHARE   = 4,        /* each way, in chunks that double */
 };
 
 bool sim_judge_flow_is_over(const struct load_flow *flow)
@@ -83,7 +86,8 @@ void sim_judge_check_goodput(const struct sim_load *load)
 
 void sim_judge_note_pools(struct sim_load *load)
 {
-    if (++load->step_count % JUDGE_POOLS_EVERY == 0) {
+    if ((load->plan->segment_count == 0) && /* a crowd looks itself */
+        (++load->step_count % JUDGE_POOLS_EVERY == 0)) {
         load->pool_bytes_max =
             ucs_max(load->pool_bytes_max, sim_stall_pool_bytes_max());
     }
@@ -92,15 +96,21 @@ void sim_judge_note_pools(struct sim_load *load)
 void sim_judge_check_pools(const struct sim_load *load)
 {
     const struct sim_plan *plan = load->plan;
-    size_t                 most;
+    size_t                 kept, most;
 
     if (plan->segment_count != 0) {
         return; /* a crowd says it itself */
     }
+    /* Who sends without asking is done when it is on its way: the window does
+     * not bound what waits for an application that does not call. */
+    kept = (plan->bytes_max <= JUDGE_SMALL_BYTES)
+               ? 0
+               : (size_t)plan->message_count * JUDGE_ELEMENT_BYTES;
     most = JUDGE_POOL_BASE_BYTES +
            (plan->host_count - 1) *
-               (plan->window * plan->bytes_max + 3 * plan->rma_bytes) *
-               JUDGE_POOL_SHARE;
+               (kept * JUDGE_ELEMENT_SHARE +
+                (plan->window * plan->bytes_max + 3 * plan->rma_bytes) *
+                    JUDGE_POOL_SHARE);
     if (load->pool_bytes_max > most) {
         sim_fail("the pools of an interface grew to %zu bytes, beyond %zu",
                  load->pool_bytes_max, most);

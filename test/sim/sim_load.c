@@ -205,14 +205,13 @@ void sim_load_run_until(struct sim_load *load,
 
 static bool load_is_closed(struct sim_load *load)
 {
-    for (unsigned i = 0; i < load->end_count; ++i) {
-        if ((load->ends[i].closing != NULL) &&
-            (ucp_request_check_status(load->ends[i].closing) ==
-             UCS_INPROGRESS)) {
-            return false;
-        }
+    while ((load->closed_count < load->end_count) &&
+           ((load->ends[load->closed_count].closing == NULL) ||
+            (ucp_request_check_status(load->ends[load->closed_count].closing) !=
+             UCS_INPROGRESS))) {
+        ++load->closed_count;
     }
-    return true;
+    return load->closed_count == load->end_count;
 }
 
 static void load_close(struct sim_load *load)

@@ -2,7 +2,8 @@
 /* test/sim/sim_stall.c - who looks whether an application calls, in virtual
  * time; linked in place of udp_stall_thread.c. A process that computes is
  * served by it; one that is stopped is not. One that sleeps is woken by its
- * timers, so nobody need look. */
+ * timers, so nobody need look. While the helper rests, what wakes the process
+ * wakes the helper. */
 #include <stdlib.h>
 
 #include "sim_world.h"
@@ -17,32 +18,66 @@ struct stall_watch {
 
 static struct ucs_list stall_watches = UCS_LIST_INITIALIZER(stall_watches);
 
+static void stall_set(struct stall_watch *watch, uint64_t after_ns)
+{
+    struct sim_net *net = &watch->host->world->net;
+
+    if (!ucs_heap_node_is_in(&watch->tick.node) ||
+        (net->now_ns + after_ns < watch->tick.node.key)) {
+        sim_net_set(net, &watch->tick, net->now_ns + after_ns);
+    }
+}
+
 static void stall_tick(struct sim_event *event)
 {
     struct stall_watch *watch =
         ucs_container_of(event, struct stall_watch, tick);
-    struct sim_net *net = &watch->host->world->net;
+    enum udp_stall_next next = UDP_STALL_TICK;
 
     if (!watch->host->is_computing) {
         return;
     }
     if (!watch->host->is_stopped) {
         watch->host->world->current = watch->host;
-        (void)udp_stall_look(watch->iface);
+        next                        = udp_stall_look(watch->iface);
     }
-    sim_net_set(net, event, net->now_ns + UDP_STALL_TICK_NS);
+    if (next != UDP_STALL_REST) {
+        stall_set(watch, (next == UDP_STALL_BUSY) ? UDP_STALL_BUSY_NS
+                                                  : UDP_STALL_TICK_NS);
+    }
+}
+
+static bool stall_rests(struct stall_watch *watch)
+{
+    return atomic_load_explicit(&watch->iface->stall.rests,
+                                memory_order_relaxed);
 }
 
 void sim_stall_begin(struct sim_host *host)
 {
     struct stall_watch *watch;
-    struct sim_net     *net = &host->world->net;
 
     ucs_list_for_each (watch, &stall_watches, link) {
-        if (watch->host == host) {
-            sim_net_set(net, &watch->tick, net->now_ns + UDP_STALL_TICK_NS);
+        if ((watch->host == host) && !stall_rests(watch)) {
+            stall_set(watch, UDP_STALL_TICK_NS);
         }
     }
+}
+
+void sim_stall_fire(struct sim_host *host)
+{
+    struct stall_watch *watch;
+
+    ucs_list_for_each (watch, &stall_watches, link) {
+        if ((watch->host == host) && stall_rests(watch)) {
+            stall_set(watch, 0);
+        }
+    }
+}
+
+void udp_stall_wake(void)
+{
+    sim_stall_begin(sim_world->current);
 }
 
 /* All chunks of a pool, or the first one, which it keeps. */

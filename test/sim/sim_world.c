@@ -74,6 +74,9 @@ static void host_run(struct sim_event *event)
     unsigned         tries = 0;
     bool             moved;
 
+    if (host->is_up && host->is_computing) {
+        sim_stall_fire(host);
+    }
     if (!host->is_up || host->is_stopped || host->is_computing) {
         return;
     }

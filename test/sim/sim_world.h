@@ -83,6 +83,8 @@ void sim_host_wake(struct sim_host *host, uint64_t when_ns);
 
 /* sim_stall.c: it computes now, so somebody else looks after its sockets. */
 void sim_stall_begin(struct sim_host *host);
+/* A packet or the deadline of a timer came meanwhile. */
+void sim_stall_fire(struct sim_host *host);
 
 /* The pools of an interface: of the one where they are largest now; and of all
  * the first chunks, which an interface keeps once it has them. */

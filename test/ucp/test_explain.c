@@ -84,8 +84,8 @@ static struct said said;
 
 static void explain__words(const struct test_param *param)
 {
-    struct ucp_query   query = {.mode     = UCP_MODE_STANDARD,
-                                .dt_class = UCP_DT_CONTIG};
+    struct ucp_query   query = {.mode    = UCP_MODE_STANDARD,
+                                .dt_kind = UCP_DT_CONTIG};
     struct ucp_explain explain;
 
     (void)param;
@@ -113,8 +113,7 @@ static void explain__words(const struct test_param *param)
 
 static void explain__one_size(const struct test_param *param)
 {
-    struct ucp_query   query = {.mode     = UCP_MODE_STANDARD,
-                                .dt_class = UCP_DT_IOV};
+    struct ucp_query query = {.mode = UCP_MODE_STANDARD, .dt_kind = UCP_DT_IOV};
     struct ucp_explain explain;
 
     (void)param;
@@ -137,8 +136,8 @@ static void explain__one_size(const struct test_param *param)
 
 static void explain__json(const struct test_param *param)
 {
-    struct ucp_query   query = {.mode     = UCP_MODE_STANDARD,
-                                .dt_class = UCP_DT_CONTIG};
+    struct ucp_query   query = {.mode    = UCP_MODE_STANDARD,
+                                .dt_kind = UCP_DT_CONTIG};
     struct ucp_explain explain;
 
     (void)param;
@@ -174,7 +173,7 @@ static void explain__json(const struct test_param *param)
 static void explain__pieces(const struct test_param *param)
 {
     struct ucp_query query = {
-        .mode = UCP_MODE_STANDARD, .dt_class = UCP_DT_IOV, .piece_bytes = 1024};
+        .mode = UCP_MODE_STANDARD, .dt_kind = UCP_DT_IOV, .piece_bytes = 1024};
     struct ucp_explain explain;
 
     (void)param;
@@ -207,9 +206,9 @@ static void explain__same_answers_are_said_once(const struct test_param *param)
     ck_assert_uint_eq(said_count(&said, "  0..99 "),
                       2); /* sync has another reason */
     ck_assert_uint_eq(said_count(&said, ": as standard, contig\n"),
-                      3 * UCP_DT_CLASS_COUNT - 1);
+                      3 * UCP_DT_KIND_COUNT - 1);
     ck_assert_uint_eq(said_count(&said, ": as sync, contig\n"),
-                      UCP_DT_CLASS_COUNT - 1);
+                      UCP_DT_KIND_COUNT - 1);
 }
 
 static void explain__pattern(const struct test_param *param)
@@ -219,7 +218,7 @@ static void explain__pattern(const struct test_param *param)
 
     (void)param;
     ucp_explain_init(&explain, said_hear, &said);
-    explain.title = "*ready, iov*";
+    explain.title = "*ready, iov in*";
     ucp_explain_queries(&explain, protos, &query);
     ck_assert_uint_eq(said_count(&said, "tag send"), 1);
     ck_assert_uint_eq(said_count(&said, "  0..99 "), 1);

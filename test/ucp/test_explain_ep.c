@@ -185,8 +185,8 @@ static void explain__at_run_time(const struct test_param *param)
         const char *value;
         unsigned    peers, titles;
     } rows[]                       = {{"n", 0, 0},
-                                      {"y", 2, 2 * UCP_MODE_COUNT * UCP_DT_CLASS_COUNT},
-                                      {"*sync, iov*", 2, 2}};
+                                      {"y", 2, 2 * UCP_MODE_COUNT * UCP_DT_KIND_COUNT},
+                                      {"*sync, iov in*", 2, 2}};
     struct ucs_log_handler handler = {hear_log, &said};
 
     (void)ucsi_log_set_handler(&handler);

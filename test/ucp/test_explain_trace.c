@@ -90,8 +90,8 @@ static void draw_strided(struct layout *layout, size_t bytes)
 static const struct shape shapes[] = {
     {"contig", "contig", draw_contig, 1},
     {"few", "iov", draw_few, 2},
-    {"many", "strided", draw_many, 64},
-    {"tiny", "strided", draw_tiny, 256},
+    {"many", "iov-long", draw_many, 64},
+    {"tiny", "iov-long", draw_tiny, 256},
     {"generic", "generic", draw_generic, 1},
     {"strided", "strided", draw_strided, 64},
 };

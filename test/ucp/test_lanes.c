@@ -132,7 +132,61 @@ static void lanes__reasons_are_bounded(const struct test_param *param)
     ck_assert_int_eq(reasons[10], 'x');
 }
 
+/* The second byte of an address. */
+static uint64_t fake_rank(struct uct_iface *iface, const uint8_t *bytes,
+                          size_t size_bytes, char *why)
+{
+    (void)iface;
+    ck_assert_uint_eq(size_bytes, 2);
+    (void)snprintf(why, UCT_REASON_BYTES_MAX, "rank %u", bytes[1]);
+    return bytes[1];
+}
+
+static ucs_status_t fake_reach_letter(struct uct_iface *iface,
+                                      const uint8_t *bytes, size_t size_bytes,
+                                      char *reason)
+{
+    return fake_reach(iface, bytes, size_bytes - 1, reason);
+}
+
+/* Addresses 'n', rank, and '?', 0, which nobody reaches. */
+static const uint8_t ranked_bytes[][2] = {
+    {'?', 0}, {'n', 5}, {'n', 2}, {'n', 3}, {'n', 2}};
+
+/* Of what costs the same, the lowest rank; of equal ones the first. */
+static void lanes__rank_decides(const struct test_param *param)
+{
+    static const struct uct_transport near = {.name        = "near",
+                                              .iface_reach = fake_reach_letter,
+                                              .iface_rank  = fake_rank};
+    struct ucp_lane_candidate         candidates[UCP_LANE_CANDIDATE_COUNT_MAX];
+    struct ucp_lane_choice            choice;
+    struct ucp_address_view           view = {.entry_count = 5};
+    char                              reasons[64];
+
+    (void)param;
+    for (unsigned i = 0; i < IFACE_COUNT; ++i) {
+        ifaces[i].transport                   = &near;
+        worker->ifaces[i].attr.cost.latency_s = (i == 2) ? 2e-6 : 1e-6;
+    }
+    for (unsigned i = 0; i < view.entry_count; ++i) {
+        (void)snprintf(view.entries[i].transport,
+                       sizeof(view.entries[i].transport), "near");
+        view.entries[i].bytes      = ranked_bytes[i];
+        view.entries[i].size_bytes = 2;
+    }
+    ck_assert_int_eq(
+        ucp_lanes_choose(worker, &view, &choice, reasons, sizeof(reasons)),
+        UCS_OK);
+    ck_assert_uint_eq(choice.iface_index, 0);
+    ck_assert_ptr_eq(choice.entry, &view.entries[2]);
+    ck_assert_uint_eq(ucp_lanes_candidates(worker, &view, candidates), 15);
+    ck_assert_str_eq(candidates[1].reason, "rank 5");
+    ck_assert_str_eq(candidates[0].reason, "too far for near");
+}
+
 static const struct test_case lanes_cases[] = {
+    TEST(lanes__rank_decides),
     TEST(lanes__choose),
     TEST(lanes__reasons_are_bounded),
     {0},

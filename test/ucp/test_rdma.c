@@ -59,7 +59,7 @@ static void setup(const struct test_param *param)
                      .put_cost = {.overhead_s = 400e-9, .bandwidth_Bps = 25e9},
                      .get_cost = {.overhead_s = 400e-9, .bandwidth_Bps = 25e9}}}};
     query = (struct ucp_query){.mode      = UCP_MODE_STANDARD,
-                               .dt_class  = UCP_DT_STRIDED,
+                               .dt_kind   = UCP_DT_IOV_LONG,
                                .lane      = &row.model,
                                .rows      = &row,
                                .row_count = 1,
@@ -129,6 +129,24 @@ static void rdma__registrations_count(const struct test_param *param)
     ck_assert(fabs(far_s - near_s - 200e-9) < 1e-12);
 }
 
+/* Strided data is registered once, however many pieces it has: where that is
+ * dear, it is read, and an iov of the same pieces is packed. */
+static void
+rdma__strided_data_is_registered_once(const struct test_param *param)
+{
+    double list_s, pattern_s;
+
+    (void)param;
+    list_s        = ucp_rdma_piece_cost(&query, 1, UCP_RDMA_GET);
+    query.dt_kind = UCP_DT_STRIDED;
+    pattern_s     = ucp_rdma_piece_cost(&query, 1, UCP_RDMA_GET);
+    ck_assert(fabs(list_s - pattern_s - 2 * 200e-9) < 1e-12);
+    row.model.attr.cost.register_base_s = 20e-6;
+    ck_assert_str_eq(winner(MIB, MIB / 64), "rndv/rdma_get");
+    query.dt_kind = UCP_DT_IOV_LONG;
+    ck_assert_str_eq(winner(MIB, MIB / 64), "rndv/pipeline_send");
+}
+
 /* Who is forced stays, whatever the pieces. */
 static void rdma__forced_is_forced(const struct test_param *param)
 {
@@ -145,6 +163,7 @@ static const struct test_case rdma_cases[] = {
     TEST(rdma__short_pieces_are_packed),
     TEST(rdma__limits_of_lists_count),
     TEST(rdma__registrations_count),
+    TEST(rdma__strided_data_is_registered_once),
     TEST(rdma__forced_is_forced),
     {0},
 };

@@ -113,7 +113,7 @@ static void select__pieces_cost(const struct test_param *param)
         double count       = (piece > 0) ? (double)BYTES / (double)piece : 0;
         double packed_s    = 1e-6 + 3e-10 * BYTES + count * 1e-8;
         double described_s = 2e-6 + 1e-10 * BYTES + count * 1e-6;
-        struct ucp_query query = {.dt_class = UCP_DT_IOV, .piece_bytes = piece};
+        struct ucp_query query = {.dt_kind = UCP_DT_IOV, .piece_bytes = piece};
         struct ucp_select_table table;
 
         ck_assert_int_eq(ucp_select(protos, &query, &table), UCS_OK);

@@ -38,9 +38,9 @@ static void worker_config__covers_every_size(const struct test_param *param)
     pair_open_setup(&pair, param->value, 0, UCP_ERR_HANDLING_MODE_PEER);
     config = pair.eps[0]->config;
     for (int mode = 0; mode < UCP_MODE_COUNT; ++mode) {
-        for (int dt_class = 0; dt_class < UCP_DT_CLASS_COUNT; ++dt_class) {
+        for (int dt_kind = 0; dt_kind < UCP_DT_KIND_COUNT; ++dt_kind) {
             const struct ucp_select_row *row =
-                config->select[mode][dt_class][0].rows;
+                config->select[mode][dt_kind][0].rows;
 
             for (; row->bytes_max != SIZE_MAX; ++row) {
                 ck_assert_ptr_nonnull(row->proto);

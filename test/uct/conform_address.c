@@ -160,6 +160,13 @@ static void reach__the_other_side(const struct test_param *param)
     conform_must(world.here->tl->iface_reach(world.here->iface, rpc.bytes,
                                              rpc.size_bytes, NULL),
                  "reach without a reason");
+    if (world.here->tl->iface_rank != NULL) {
+        ck_assert_uint_ne(world.here->tl->iface_rank(world.here->iface,
+                                                     rpc.bytes, rpc.size_bytes,
+                                                     reason),
+                          UINT64_MAX);
+        ck_assert_msg(reason[0] != '\0', "a rank without a reason");
+    }
     world_close(&world);
 }
 

@@ -61,16 +61,37 @@ static void on_pending(struct uct_ep *ep)
     }
 }
 
-static bool has_token(struct uct_ep *ep)
+static enum uct_may_send has_token(struct uct_ep *ep)
 {
     (void)ep;
-    return tokens > 0;
+    return (tokens > 0) ? UCT_MAY_SEND_NOW : UCT_MAY_SEND_LATER;
 }
 
-static bool never(struct uct_ep *ep)
+static enum uct_may_send never(struct uct_ep *ep)
 {
     (void)ep;
-    return false;
+    return UCT_MAY_SEND_LATER;
+}
+
+static unsigned asked_count;
+
+static enum uct_may_send has_token_of_all(struct uct_ep *ep)
+{
+    (void)ep;
+    ++asked_count;
+    return (tokens > 0) ? UCT_MAY_SEND_NOW : UCT_MAY_SEND_NOBODY;
+}
+
+static struct ucs_list elsewhere;
+
+/* B waits for something of its own. */
+static enum uct_may_send moves_b(struct uct_ep *ep)
+{
+    if (ep == &senders[1].ep) {
+        uct_pending_move(ep, &elsewhere);
+        return UCT_MAY_SEND_LATER;
+    }
+    return has_token(ep);
 }
 
 static void setup(const struct test_param *param)
@@ -156,6 +177,38 @@ static void serve__first_come_first_called(const struct test_param *param)
     ck_assert_uint_eq(ucti_pending_serve(&mock.iface, has_token), EP_COUNT);
     ck_assert_str_eq(called_log, "ABCD");
     ck_assert(!uct_iface_has_pending(&mock.iface));
+}
+
+static void serve__asks_no_further_than_nobody(const struct test_param *param)
+{
+    (void)param;
+    all_wait(1);
+    asked_count = 0;
+    tokens      = 2;
+    ck_assert_uint_eq(ucti_pending_serve(&mock.iface, has_token_of_all), 2);
+    ck_assert_str_eq(called_log, "AB");
+    ck_assert_uint_eq(asked_count, 3);
+    ck_assert_uint_eq(ucs_list_count(&mock.iface.pending), EP_COUNT - 2);
+    tokens = EP_COUNT;
+    ck_assert_uint_eq(ucti_pending_serve(&mock.iface, has_token_of_all),
+                      EP_COUNT - 2);
+    ck_assert_str_eq(called_log, "ABCD");
+}
+
+static void serve__one_waits_elsewhere(const struct test_param *param)
+{
+    (void)param;
+    ucs_list_init(&elsewhere);
+    all_wait(1);
+    tokens = EP_COUNT;
+    ck_assert_uint_eq(ucti_pending_serve(&mock.iface, moves_b), EP_COUNT - 1);
+    ck_assert_str_eq(called_log, "ACD");
+    ck_assert(!uct_iface_has_pending(&mock.iface));
+    uct_pending_move(&senders[0].ep, &mock.iface.pending); /* waits no more */
+    uct_pending_move(&senders[1].ep, &mock.iface.pending);
+    ck_assert(ucs_list_is_empty(&elsewhere));
+    ck_assert_uint_eq(ucti_pending_serve(&mock.iface, has_token), 1);
+    ck_assert_str_eq(called_log, "ACDB");
 }
 
 static void serve__calls_nobody_who_may_not(const struct test_param *param)
@@ -376,6 +429,8 @@ static const struct test_case cases[] = {
     TEST(refuse__twice_enters_once),
     TEST(wait__holds_ordered_and_lets_any_order),
     TEST(serve__first_come_first_called),
+    TEST(serve__asks_no_further_than_nobody),
+    TEST(serve__one_waits_elsewhere),
     TEST(serve__calls_nobody_who_may_not),
     TEST(serve__each_at_most_once),
     TEST(serve__who_sent_goes_to_the_end),

@@ -412,6 +412,27 @@ static void close__after_everything_arrived(const struct test_param *param)
     ck_assert(net.ends[1].conn.has_peer_fin);
 }
 
+/* FIN is lost, RESET is not: the peer has all there was, and knows it. */
+static void close__reset_says_what_fin_said(const struct test_param *param)
+{
+    (void)param;
+    connect_both();
+    ck_assert(udp_net_send(&net.ends[0], 0, 500));
+    ck_assert(udp_net_until(&net, is_quiet, 5));
+    net.path.is_cut = true;
+    udp_connect_close(&net.ends[0].conn);
+    (void)udp_env_turn(&net.ends[0].env);
+    net.path.is_cut = false;
+    ck_assert(!net.ends[1].conn.has_peer_fin);
+    udp_connect_leave(&net.ends[0].conn);
+    net.ends[0].is_gone = true;
+    while (net.ends[1].conn.state == UDP_CONN_OPEN) {
+        ck_assert(udp_net_step(&net));
+    }
+    ck_assert(net.ends[1].conn.has_peer_fin);
+    ck_assert_int_eq(net.ends[1].conn.status, UCS_ERR_CONNECTION_RESET);
+}
+
 static void window__shut_and_open_again(const struct test_param *param)
 {
     uint64_t number = 0;
@@ -456,6 +477,7 @@ static const struct test_case cases[] = {
     TEST(silence__that_ends_is_no_failure),
     TEST(silence__of_our_own_is_no_failure),
     TEST(close__after_everything_arrived),
+    TEST(close__reset_says_what_fin_said),
     TEST(window__shut_and_open_again),
     TEST(memory__of_an_idle_connection),
     {0}};

@@ -92,7 +92,55 @@ static void linger__ends_with_the_last_answer(const struct test_param *param)
     }
 }
 
+static void *close_peer(void *arg)
+{
+    wild_host_close(&wild.hosts[1]);
+    return arg;
+}
+
+/* The peer has no endpoint, so nothing but its close says that it leaves: by
+ * a FIN, and RESET only behind it. */
+static void goodbye__comes_before_the_end(const struct test_param *param)
+{
+    struct udp_conn *conn = ((struct udp_ep *)wild.hosts[0].ep)->conn;
+    uint64_t         begin_ns;
+    pthread_t        peer;
+    bool             is_open;
+
+    (void)param;
+    begin_ns = ucsi_clock_ns();
+    ck_assert_int_eq(pthread_create(&peer, NULL, close_peer, NULL), 0);
+    while (!conn->has_peer_fin) {
+        (void)uct_udp_transport.progress(wild.hosts[0].iface);
+    }
+    is_open = (conn->state == UDP_CONN_OPEN) ||
+              (seconds_since(begin_ns) > 0.2); /* it did not wait for us */
+    ck_assert_int_eq(pthread_join(peer, NULL), 0);
+    ck_assert(is_open);
+    wild_host_open(&wild.hosts[1]);
+    wild_host_close(&wild.hosts[0]);
+}
+
+/* Who does not answer is not waited for. */
+static void goodbye__is_short(const struct test_param *param)
+{
+    uint64_t begin_ns;
+
+    (void)param;
+    wild_host_close(&wild.hosts[1]); /* hosts[0] does not call */
+    begin_ns = ucsi_clock_ns();
+    wild_host_open(&wild.hosts[1]);
+    while (wild.hosts[0].failed == UCS_OK) {
+        (void)uct_udp_transport.progress(wild.hosts[0].iface);
+    }
+    ck_assert_double_lt(seconds_since(begin_ns), test_scaled_seconds(5));
+    ck_assert_int_eq(wild.hosts[0].failed, UCS_ERR_CONNECTION_RESET);
+    wild_host_close(&wild.hosts[0]);
+}
+
 static const struct test_case cases[] = {
+    TEST(goodbye__comes_before_the_end),
+    TEST(goodbye__is_short),
     TEST(linger__sleeps_up_to_the_bound),
     TEST(linger__ends_with_the_last_answer),
     {0},

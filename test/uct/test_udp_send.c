@@ -202,6 +202,33 @@ static void ack__of_one_given_up(const struct test_param *param)
     ck_assert_uint_eq(window.flight_bytes, 0);
 }
 
+/* Whenever they were lost: what the peer waits for goes again first. */
+static void lost__in_any_order_go_in_order(const struct test_param *param)
+{
+    struct udp_segment *segments[200], *lost;
+    unsigned            index, other;
+    uint32_t            number = (uint32_t)FIRST; /* it wraps around */
+
+    (void)param;
+    for (index = 0; index < UCS_ARRAY_COUNT(segments); ++index) {
+        segments[index] = send_one(UDP_DATA, 0);
+    }
+    for (index = UCS_ARRAY_COUNT(segments); index-- > 0;) {
+        other = (unsigned)test_random_below(index + 1);
+        udp_send_lose(&window, segments[other]);
+        segments[other] = segments[index];
+    }
+    ucs_list_for_each (lost, &window.lost, link) {
+        ck_assert_uint_eq(lost->number, number++);
+    }
+    ck_assert_uint_eq(number, window.next);
+    lost = ucs_list_first(&window.lost, struct udp_segment, link);
+    udp_send_sent(&window, lost, UDP_DATA, 0);
+    udp_send_lose(&window, lost); /* again */
+    ck_assert_ptr_eq(ucs_list_first(&window.lost, struct udp_segment, link),
+                     lost);
+}
+
 /* The channels overtake one another, but not for ever. */
 static void
 lost__long_before_one_on_another_channel(const struct test_param *param)
@@ -219,6 +246,7 @@ lost__long_before_one_on_another_channel(const struct test_param *param)
 }
 
 static const struct test_case cases[] = {
+    TEST(lost__in_any_order_go_in_order),
     TEST(lost__long_before_one_on_another_channel),
     TEST(window__opens_and_shuts),
     TEST(ring__grows),

@@ -10,6 +10,8 @@
 
 enum { WILD_AM_ID = 3, WILD_MESSAGE_BYTES = 200 };
 
+unsigned wild_bound_ms = WILD_BOUND_MS;
+
 static ucs_status_t wild_message(void *arg, struct uct_source *source,
                                  void *data, size_t length, unsigned flags)
 {
@@ -55,7 +57,7 @@ static void wild_find_lo(struct uct_device *device)
 void wild_host_open(struct wild_host *host)
 {
     const struct uct_iface_params params = {
-        .failure_bound_ns = WILD_BOUND_MS * (uint64_t)UCS_NS_PER_MS,
+        .failure_bound_ns = wild_bound_ms * (uint64_t)UCS_NS_PER_MS,
     };
     struct uct_device device;
 

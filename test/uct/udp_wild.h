@@ -21,6 +21,9 @@ enum { WILD_HELLO_BYTES = UDP_HEAD_BYTES + UDP_EXTENSION_BYTES };
 
 enum { WILD_REGION_BYTES = 4096, WILD_BOUND_MS = 1000 };
 
+/* Of silence, for hosts opened from now on. */
+extern unsigned wild_bound_ms;
+
 /* ep       to the other one; NULL: none
  * sent     messages; got: those that came, in order and whole
  * failed   what the endpoint's error callback said */

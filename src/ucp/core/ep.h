@@ -68,7 +68,7 @@ struct ucp_ep_config {
     size_t                  packed_bytes_end;
     size_t                  zcopy_bytes_min;
     bool                    is_explained;
-    struct ucp_select_table select[UCP_MODE_COUNT][UCP_DT_CLASS_COUNT]
+    struct ucp_select_table select[UCP_MODE_COUNT][UCP_DT_KIND_COUNT]
                                   [UCP_PIECES_COUNT];
 };
 

@@ -120,7 +120,7 @@ static void explain_pair(struct ucp_explain              *explain,
         worker->ifaces[candidate->pair.iface_index].iface->transport->name;
     bool is_taken = false;
     char name[2 * UCT_NAME_BYTES_MAX];
-    char reason[UCT_REASON_BYTES_MAX];
+    char reason[UCT_REASON_BYTES_MAX + 64];
     char setting[64] = "";
 
     for (unsigned i = 0; i < count; ++i) {
@@ -129,8 +129,10 @@ static void explain_pair(struct ucp_explain              *explain,
                     (candidate->pair.entry == choices[i].entry));
     }
     iface_name(worker, candidate->pair.iface_index, name, sizeof(name));
-    (void)snprintf(reason, sizeof(reason), "a small message costs %.3f us",
-                   candidate->cost_s * 1e6);
+    (void)snprintf(reason, sizeof(reason), "a small message costs %.3f us%s%s",
+                   candidate->cost_s * 1e6,
+                   (candidate->reason[0] == '\0') ? "" : "; ",
+                   candidate->reason);
     if (candidate->status != UCS_OK) {
         explain_candidate(explain, "refused", name, candidate->reason, "");
     } else if (is_taken) {

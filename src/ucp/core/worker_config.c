@@ -17,7 +17,7 @@ static void config_check_scheme(struct ucp_worker *worker,
     const struct ucp_proto *proto = ucp_rndv_settle_scheme(query, &offer);
 
     if ((proto != NULL) && (query->mode == UCP_MODE_STANDARD) &&
-        (query->dt_class == UCP_DT_CONTIG) &&
+        (query->dt_kind == UCP_DT_CONTIG) &&
         !worker->context->is_scheme_reported) {
         worker->context->is_scheme_reported = true;
         ucs_warn("UCX_RNDV_SCHEME: %s cannot be used over %s: %s; the next "
@@ -38,13 +38,13 @@ struct ucp_query ucp_worker_config_query(const struct ucp_worker    *worker,
     };
 }
 
-/* The tables of a mode and a class of data: one, or one for each length of a
+/* The tables of a mode and a kind of data: one, or one for each length of a
  * piece. */
 static ucs_status_t config_select_class(struct ucp_worker      *worker,
                                         struct ucp_ep_config   *config,
                                         const struct ucp_query *base)
 {
-    bool     has_pieces = ucp_dt_class_has_pieces(base->dt_class);
+    bool     has_pieces = ucp_dt_kind_has_pieces(base->dt_kind);
     unsigned count      = has_pieces ? UCP_PIECES_COUNT : 1;
 
     for (unsigned i = 0; i < count; ++i) {
@@ -54,12 +54,12 @@ static ucs_status_t config_select_class(struct ucp_worker      *worker,
         query.piece_bytes = has_pieces ? ucp_pieces_bytes(i) : 0;
         config_check_scheme(worker, &query);
         status = ucp_select(ucp_protos, &query,
-                            &config->select[query.mode][query.dt_class][i]);
+                            &config->select[query.mode][query.dt_kind][i]);
         if (status != UCS_OK) {
             ucs_error("transport %s: no protocol for some sizes (mode %d, "
-                      "datatype class %d); look at UCX_RNDV_THRESH",
+                      "kind of data %d); look at UCX_RNDV_THRESH",
                       config->lane.transport->name, (int)query.mode,
-                      (int)query.dt_class);
+                      query.dt_kind);
             return status;
         }
     }
@@ -73,10 +73,10 @@ static ucs_status_t config_select(struct ucp_worker    *worker,
     ucs_status_t     status;
 
     for (int mode = 0; mode < UCP_MODE_COUNT; ++mode) {
-        for (int dt_class = 0; dt_class < UCP_DT_CLASS_COUNT; ++dt_class) {
-            query.mode     = (enum ucp_mode)mode;
-            query.dt_class = (enum ucp_dt_class)dt_class;
-            status         = config_select_class(worker, config, &query);
+        for (int dt_kind = 0; dt_kind < UCP_DT_KIND_COUNT; ++dt_kind) {
+            query.mode    = (enum ucp_mode)mode;
+            query.dt_kind = dt_kind;
+            status        = config_select_class(worker, config, &query);
             if (status != UCS_OK) {
                 return status;
             }

@@ -58,17 +58,20 @@ static bool explain_read_kind(const causeway_explain_params_t *params,
         }
     }
     if (mask & CAUSEWAY_EXPLAIN_FIELD_DATATYPE) {
-        explain->dt_class =
-            NAME_INDEX(ucp_dt_class_names, params->datatype, "datatype");
-        if (explain->dt_class < 0) {
+        explain->dt_kind =
+            NAME_INDEX(ucp_dt_kind_names, params->datatype, "datatype");
+        if (explain->dt_kind < 0) {
             return false;
         }
     }
     if (mask & CAUSEWAY_EXPLAIN_FIELD_RECV_DATATYPE) {
         explain->recv_class =
-            NAME_INDEX(ucp_dt_class_names, params->recv_datatype, "datatype");
+            NAME_INDEX(ucp_dt_kind_names, params->recv_datatype, "datatype");
         if (explain->recv_class < 0) {
             return false;
+        }
+        if (explain->recv_class == UCP_DT_IOV_LONG) {
+            explain->recv_class = UCP_DT_IOV; /* R does not count entries */
         }
     }
     return true;

@@ -11,10 +11,8 @@
 #include "ucs/bytes.h"
 #include "ucs/log.h"
 
-/* How the datatype counts when a protocol is chosen: few pieces go as an iov,
- * more than a message of the lane takes as strided. */
-static enum ucp_dt_class send_class(const struct ucp_ep      *ep,
-                                    const struct ucp_request *req)
+/* What the data counts as when a protocol is chosen. */
+static int send_kind(const struct ucp_ep *ep, const struct ucp_request *req)
 {
     unsigned count_max = ucs_min((unsigned)UCP_IOV_COUNT_MAX,
                                  ep->config->lane.attr.am.iov_count_max);
@@ -22,15 +20,17 @@ static enum ucp_dt_class send_class(const struct ucp_ep      *ep,
     switch (req->dt.dt_class) {
     case UCP_DT_IOV:
     case UCP_DT_STRIDED:
-        return (ucp_dt_iter_piece_count(&req->dt) <= count_max)
-                   ? UCP_DT_IOV
-                   : UCP_DT_STRIDED;
+        if (ucp_dt_iter_piece_count(&req->dt) <= count_max) {
+            return UCP_DT_IOV;
+        }
+        return (req->dt.dt_class == UCP_DT_IOV) ? UCP_DT_IOV_LONG
+                                                : UCP_DT_STRIDED;
     case UCP_DT_CONTIG:
     case UCP_DT_GENERIC:
     case UCP_DT_CLASS_COUNT:
         break;
     }
-    return req->dt.dt_class;
+    return (int)req->dt.dt_class;
 }
 
 /* The table for pieces of that length. */
@@ -63,7 +63,7 @@ static ucs_status_t send_start(struct ucp_request *req, struct ucp_ep *ep,
     req->send.tag   = tag;
     req->send.id    = 0;
     req->send.proto = ucp_select_lookup(
-        &ep->config->select[mode][send_class(ep, req)][send_pieces(req)],
+        &ep->config->select[mode][send_kind(ep, req)][send_pieces(req)],
         req->dt.length);
     return ucp_ep_submit(ep, req);
 }

@@ -29,7 +29,7 @@ static ucs_status_t immediate_offer(const struct ucp_query *query,
     if (query->mode == UCP_MODE_SYNC) {
         return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
     }
-    if (query->dt_class != UCP_DT_CONTIG) {
+    if (query->dt_kind != UCP_DT_CONTIG) {
         max = ucs_min(max, (size_t)IMMEDIATE_PACK_BYTES_MAX);
     }
     offer_p->piece_s = ucp_pack_piece_s;

@@ -48,8 +48,9 @@ static ucs_status_t prepared_offer(const struct ucp_query *query,
         return ucp_offer_refuse(offer_p, "a buffered send does not lend the "
                                          "buffer");
     }
-    if ((query->dt_class == UCP_DT_GENERIC) ||
-        (query->dt_class == UCP_DT_STRIDED)) {
+    if ((query->dt_kind == UCP_DT_GENERIC) ||
+        (query->dt_kind == UCP_DT_STRIDED) ||
+        (query->dt_kind == UCP_DT_IOV_LONG)) {
         return ucp_offer_refuse(offer_p, "the data must be packed");
     }
     offer_p->piece_s = ucp_pack_piece_s;

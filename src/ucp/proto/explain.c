@@ -35,7 +35,7 @@ static void explain_title(const struct ucp_explain *explain,
     ucs_strbuf_init(&text, title, size_bytes);
     ucsi_strbuf_appendf(&text, "%s, %s, %s", explain->operation->title,
                         ucp_mode_names[query->mode],
-                        ucp_dt_class_names[query->dt_class]);
+                        ucp_dt_kind_names[query->dt_kind]);
     if (query->piece_bytes > 0) {
         ucsi_strbuf_appendf(&text, " in pieces of %zu bytes",
                             explain->piece_bytes);
@@ -51,7 +51,7 @@ void ucp_explain_begin_json(struct ucp_explain *explain, const char *record,
     ucsi_json_text(&explain->text, "operation", explain->operation->name);
     ucsi_json_text(&explain->text, "mode", ucp_mode_names[query->mode]);
     ucsi_json_text(&explain->text, "datatype",
-                   ucp_dt_class_names[query->dt_class]);
+                   ucp_dt_kind_names[query->dt_kind]);
     ucsi_json_text(&explain->text, "memory", explain->memory->name);
     if (query->piece_bytes > 0) {
         ucsi_json_u64(&explain->text, "piece_bytes", explain->piece_bytes);
@@ -258,12 +258,12 @@ static const struct ucp_query *explain_settle(struct ucp_query *query)
 /* Ask about messages of that kind; pieces count as they do when one is sent. */
 static void explain_set_kind(const struct ucp_explain *explain,
                              struct ucp_query *query, unsigned mode,
-                             unsigned dt_class)
+                             unsigned dt_kind)
 {
-    query->mode     = (enum ucp_mode)mode;
-    query->dt_class = (enum ucp_dt_class)dt_class;
+    query->mode    = (enum ucp_mode)mode;
+    query->dt_kind = (int)dt_kind;
     query->piece_bytes =
-        ucp_dt_class_has_pieces(query->dt_class)
+        ucp_dt_kind_has_pieces(query->dt_kind)
             ? ucp_pieces_bytes(ucp_pieces_index(explain->piece_bytes))
             : 0;
 }
@@ -277,14 +277,14 @@ static bool explain_find_same(const struct ucp_explain      *explain,
                               struct ucp_query              *same)
 {
     unsigned end =
-        (unsigned)query->mode * UCP_DT_CLASS_COUNT + (unsigned)query->dt_class;
+        (unsigned)query->mode * UCP_DT_KIND_COUNT + (unsigned)query->dt_kind;
 
     for (unsigned i = 0; i < end; ++i) {
         struct ucp_selection other;
 
         *same = *query;
-        explain_set_kind(explain, same, i / UCP_DT_CLASS_COUNT,
-                         i % UCP_DT_CLASS_COUNT);
+        explain_set_kind(explain, same, i / UCP_DT_KIND_COUNT,
+                         i % UCP_DT_KIND_COUNT);
         if ((ucp_select_all(protos, explain_settle(same), &other) == UCS_OK) &&
             explain_is_same(selection, &other)) {
             return true;
@@ -318,7 +318,7 @@ static void explain_query(struct ucp_explain            *explain,
         explain_find_same(explain, protos, asked, &selection, &same)) {
         ucsi_strbuf_appendf(&explain->text, ": as %s, %s",
                             ucp_mode_names[same.mode],
-                            ucp_dt_class_names[same.dt_class]);
+                            ucp_dt_kind_names[same.dt_kind]);
         ucp_explain_end(explain);
         return;
     }
@@ -340,15 +340,15 @@ void ucp_explain_queries(struct ucp_explain            *explain,
                          const struct ucp_query        *base)
 {
     bool may_refer = !explain->json && (explain->mode < 0) &&
-                     (explain->dt_class < 0) && (explain->title == NULL);
+                     (explain->dt_kind < 0) && (explain->title == NULL);
     struct ucp_query query = *base;
 
     for (int mode = 0; mode < UCP_MODE_COUNT; ++mode) {
-        for (int dt_class = 0; dt_class < UCP_DT_CLASS_COUNT; ++dt_class) {
+        for (int dt_kind = 0; dt_kind < UCP_DT_KIND_COUNT; ++dt_kind) {
             explain_set_kind(explain, &query, (unsigned)mode,
-                             (unsigned)dt_class);
+                             (unsigned)dt_kind);
             if (((explain->mode < 0) || (explain->mode == mode)) &&
-                ((explain->dt_class < 0) || (explain->dt_class == dt_class))) {
+                ((explain->dt_kind < 0) || (explain->dt_kind == dt_kind))) {
                 explain_query(explain, protos, &query, may_refer);
             }
         }

@@ -48,7 +48,7 @@ extern const struct ucp_explain_memory ucp_explain_memories[];
  * arg    for line
  * json   one object a line
  * operation, memory  rows of their tables
- * mode, dt_class  only these; negative: all
+ * mode, dt_kind  only these; negative: all
  * recv_class  the receiver's datatype, negative: not said
  * ep     whose messages these are, or NULL: what the peer allows and refused
  * piece_bytes  of data in pieces, on average
@@ -60,7 +60,7 @@ struct ucp_explain {
     void                            *arg;
     bool                             json;
     int                              mode;
-    int                              dt_class;
+    int                              dt_kind;
     int                              recv_class;
     const struct ucp_operation      *operation;
     const struct ucp_explain_memory *memory;
@@ -73,10 +73,10 @@ struct ucp_explain {
     char                             text_bytes[UCP_EXPLAIN_LINE_BYTES_MAX];
 };
 
-/* Names of modes and datatype classes, as tools and patterns use them, NULL at
+/* Names of modes and kinds of data, as tools and patterns use them, NULL at
  * the end. */
 extern const char *const ucp_mode_names[];
-extern const char *const ucp_dt_class_names[];
+extern const char *const ucp_dt_kind_names[];
 
 /* Explain everything about lines, for all that is wanted. */
 static inline void ucp_explain_init(struct ucp_explain *explain,
@@ -87,7 +87,7 @@ static inline void ucp_explain_init(struct ucp_explain *explain,
         .line       = line,
         .arg        = arg,
         .mode       = -1,
-        .dt_class   = -1,
+        .dt_kind    = -1,
         .recv_class = -1,
         .operation  = &ucp_operations[0],
         .memory     = &ucp_explain_memories[0],

@@ -10,10 +10,10 @@ const char *const ucp_mode_names[] = {
     [UCP_MODE_COUNT] = NULL,
 };
 
-const char *const ucp_dt_class_names[] = {
-    [UCP_DT_CONTIG] = "contig",   [UCP_DT_IOV] = "iov",
-    [UCP_DT_GENERIC] = "generic", [UCP_DT_STRIDED] = "strided",
-    [UCP_DT_CLASS_COUNT] = NULL,
+const char *const ucp_dt_kind_names[] = {
+    [UCP_DT_CONTIG] = "contig",     [UCP_DT_IOV] = "iov",
+    [UCP_DT_GENERIC] = "generic",   [UCP_DT_STRIDED] = "strided",
+    [UCP_DT_IOV_LONG] = "iov-long", [UCP_DT_KIND_COUNT] = NULL,
 };
 
 /* An operation that becomes real is a row with its protocols here. */

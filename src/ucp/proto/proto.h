@@ -16,6 +16,7 @@
 
 #include "ucp/core/request.h"
 #include "ucp/dt/datatype.h"
+#include "ucp/proto/kind.h"
 #include "ucs/linear.h"
 #include "uct/api/uct.h"
 
@@ -70,46 +71,15 @@ struct ucp_lane_row {
     struct ucp_lane_model model;
 };
 
-/* Data in pieces has a table for each length of a piece: 64 KiB or more, 16 KiB
- * or more, and so on; the last one is for all that is shorter, and counts as
- * 64 bytes. */
-enum {
-    UCP_PIECES_COUNT     = 6,
-    UCP_PIECES_BYTES_MAX = 65536,
-};
-
-/* The bytes that a piece has in the n-th of those tables. */
-static inline size_t ucp_pieces_bytes(unsigned index)
-{
-    return (size_t)UCP_PIECES_BYTES_MAX >> (2 * index);
-}
-
-/* The table for pieces of so many bytes on average; 0: one block. */
-static inline unsigned ucp_pieces_index(size_t piece_bytes)
-{
-    unsigned index = 0;
-
-    while ((piece_bytes > 0) && (index < UCP_PIECES_COUNT - 1) &&
-           (piece_bytes < ucp_pieces_bytes(index))) {
-        ++index;
-    }
-    return index;
-}
-
-/* Does data that counts as of this class lie in pieces? */
-static inline bool ucp_dt_class_has_pieces(enum ucp_dt_class dt_class)
-{
-    return (dt_class == UCP_DT_IOV) || (dt_class == UCP_DT_STRIDED);
-}
-
 /* All that a protocol may look at to decide.
+ * dt_kind      what the data counts as
  * piece_bytes  of an iov or strided data: what a piece of memory has; 0: it is
  *              not in pieces
  * lane         the message lane, rows[0]'s
  * scheme       enum ucp_rndv_scheme: which rendezvous is asked for */
 struct ucp_query {
     enum ucp_mode                    mode;
-    enum ucp_dt_class                dt_class;
+    int                              dt_kind;
     size_t                           piece_bytes;
     const struct ucp_lane_model     *lane;
     const struct ucp_lane_row       *rows; /* [row_count]; NULL when 0 */

@@ -102,9 +102,8 @@ static unsigned rdma_op_pieces(const struct ucp_lane_model *model,
 double ucp_rdma_piece_cost(const struct ucp_query *query, uint32_t lanes,
                            enum ucp_rdma_op op)
 {
-    double piece_s =
-        ucp_rdma_run_s + ucp_rdma_register_cost(query, lanes).base_s;
-    double op_s = 0;
+    double piece_s = ucp_rdma_run_s;
+    double op_s    = 0;
 
     for (unsigned i = 0; i < query->row_count; ++i) {
         const struct ucp_lane_model *model = &query->rows[i].model;
@@ -114,13 +113,16 @@ double ucp_rdma_piece_cost(const struct ucp_query *query, uint32_t lanes,
                                      rdma_op_pieces(model, op));
         }
     }
+    if (query->dt_kind != UCP_DT_STRIDED) { /* that is registered as one */
+        piece_s += ucp_rdma_register_cost(query, lanes).base_s;
+    }
     return piece_s + op_s;
 }
 
 const char *ucp_rdma_refusal(const struct ucp_query *query, enum ucp_rdma_op op,
                              size_t *first_p)
 {
-    if (query->dt_class == UCP_DT_GENERIC) {
+    if (query->dt_kind == UCP_DT_GENERIC) {
         return "a generic datatype has no memory to show";
     }
     if (query->mode == UCP_MODE_BUFFERED) {

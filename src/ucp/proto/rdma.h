@@ -56,8 +56,9 @@ struct ucs_linear ucp_rdma_cost(const struct ucp_query *query, uint32_t lanes,
 struct ucs_linear ucp_rdma_register_cost(const struct ucp_query *query,
                                          uint32_t                lanes);
 
-/* What each piece of memory costs more: its registration, its description, and
- * its part of an operation, which takes so many and no more. */
+/* What each piece of memory costs more: its registration, but for strided data,
+ * its description, and its part of an operation, which takes so many and no
+ * more. */
 double ucp_rdma_piece_cost(const struct ucp_query *query, uint32_t lanes,
                            enum ucp_rdma_op op);
 

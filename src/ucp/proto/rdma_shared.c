@@ -139,7 +139,7 @@ static ucs_status_t shared_offer(const struct ucp_query *query,
     if (reason != NULL) {
         return ucp_offer_refuse(offer_p, reason);
     }
-    if (query->dt_class != UCP_DT_CONTIG) {
+    if (query->dt_kind != UCP_DT_CONTIG) {
         return ucp_offer_refuse(offer_p, "the data is not contiguous");
     }
     if (!ucp_rndv_is_wanted(query, UCP_RNDV_SHARED)) {

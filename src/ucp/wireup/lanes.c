@@ -2,6 +2,8 @@
 /* ucp/wireup/lanes.c - which interfaces reach a peer best. */
 #include "ucp/wireup/lanes.h"
 
+#include <math.h>
+
 #include "ucs/strbuf.h"
 
 static double lane_cost(const struct ucp_worker_iface *wiface)
@@ -26,6 +28,34 @@ static bool lane_judge(struct ucp_worker *worker, unsigned iface_index,
     candidate->status           = wiface->iface->transport->iface_reach(
                   wiface->iface, entry->bytes, entry->size_bytes, candidate->reason);
     return true;
+}
+
+static bool lane_has_rank(const struct ucp_worker *worker, unsigned iface_index)
+{
+    return worker->ifaces[iface_index].iface->transport->iface_rank != NULL;
+}
+
+/* @param why  [UCT_REASON_BYTES_MAX] */
+static uint64_t lane_rank(const struct ucp_worker      *worker,
+                          const struct ucp_lane_choice *choice, char *why)
+{
+    struct uct_iface *iface = worker->ifaces[choice->iface_index].iface;
+
+    return iface->transport->iface_rank(iface, choice->entry->bytes,
+                                        choice->entry->size_bytes, why);
+}
+
+/* Of two that cost the same: does the transport rather take the first? */
+static bool lane_precedes(const struct ucp_worker      *worker,
+                          const struct ucp_lane_choice *a,
+                          const struct ucp_lane_choice *b)
+{
+    char why[UCT_REASON_BYTES_MAX];
+
+    return lane_has_rank(worker, a->iface_index) &&
+           (worker->ifaces[a->iface_index].iface->transport ==
+            worker->ifaces[b->iface_index].iface->transport) &&
+           (lane_rank(worker, a, why) < lane_rank(worker, b, why));
 }
 
 /* Does that entry of the peer's address reach over this interface? */
@@ -56,8 +86,15 @@ unsigned ucp_lanes_candidates(struct ucp_worker             *worker,
         for (unsigned j = 0;
              (j < view->entry_count) && (count < UCP_LANE_CANDIDATE_COUNT_MAX);
              ++j) {
-            count +=
-                lane_judge(worker, i, &view->entries[j], &candidates[count]);
+            struct ucp_lane_candidate *candidate = &candidates[count];
+
+            if (!lane_judge(worker, i, &view->entries[j], candidate)) {
+                continue;
+            }
+            if ((candidate->status == UCS_OK) && lane_has_rank(worker, i)) {
+                (void)lane_rank(worker, &candidate->pair, candidate->reason);
+            }
+            ++count;
         }
     }
     return count;
@@ -85,31 +122,45 @@ static void lane_explain_none(struct ucp_worker             *worker,
     ucsi_strbuf_appendf(reasons, "; look at UCX_TLS on both sides");
 }
 
+/* Take the best entry of an interface, if it is better than the choice so far.
+ * @param best_s  What that costs; HUGE_VAL: there is none yet. */
+static void lane_try(struct ucp_worker *worker, unsigned iface_index,
+                     const struct ucp_address_view *view,
+                     struct ucp_lane_choice *choice, double *best_s,
+                     struct ucs_strbuf *reasons)
+{
+    double cost_s = lane_cost(&worker->ifaces[iface_index]);
+
+    for (unsigned j = 0; j < view->entry_count; ++j) {
+        const struct ucp_lane_choice pair = {.iface_index = iface_index,
+                                             .entry       = &view->entries[j]};
+
+        if ((cost_s >= *best_s) && !lane_has_rank(worker, iface_index)) {
+            return;
+        }
+        if (lane_reaches(worker, iface_index, pair.entry, reasons) &&
+            ((cost_s < *best_s) || lane_precedes(worker, &pair, choice))) {
+            *choice = pair;
+            *best_s = cost_s;
+        }
+    }
+}
+
 ucs_status_t ucp_lanes_choose(struct ucp_worker             *worker,
                               const struct ucp_address_view *view,
                               struct ucp_lane_choice *choice_p, char *reasons,
                               size_t size_bytes)
 {
-    const struct ucp_worker_iface *best = NULL;
-    struct ucs_strbuf              text;
+    double            best_s = HUGE_VAL;
+    struct ucs_strbuf text;
 
     ucs_strbuf_init(&text, reasons, size_bytes);
     for (unsigned i = 0; i < worker->iface_count; ++i) {
-        struct ucp_worker_iface *wiface = &worker->ifaces[i];
-
-        if ((best != NULL) && (lane_cost(wiface) >= lane_cost(best))) {
-            continue;
-        }
-        for (unsigned j = 0; j < view->entry_count; ++j) {
-            if (lane_reaches(worker, i, &view->entries[j], &text)) {
-                best                  = wiface;
-                choice_p->iface_index = i;
-                choice_p->entry       = &view->entries[j];
-                break;
-            }
+        if (lane_cost(&worker->ifaces[i]) <= best_s) {
+            lane_try(worker, i, view, choice_p, &best_s, &text);
         }
     }
-    if (best == NULL) {
+    if (best_s == HUGE_VAL) {
         lane_explain_none(worker, view, &text);
         return UCS_ERR_UNREACHABLE;
     }
@@ -147,22 +198,29 @@ static bool lane_is_used(const struct ucp_lane_choice *choices, unsigned count,
     return false;
 }
 
-/* The first entry that this interface reaches and no other lane uses. */
-static const struct ucp_address_entry *
-lane_find_entry(struct ucp_worker *worker, unsigned iface_index,
-                const struct ucp_address_view *view,
-                const struct ucp_lane_choice *choices, unsigned count)
+/* The best entry that this interface reaches and no other lane uses.
+ * @return false: there is none. */
+static bool lane_find_entry(struct ucp_worker *worker, unsigned iface_index,
+                            const struct ucp_address_view *view,
+                            const struct ucp_lane_choice  *choices,
+                            unsigned count, struct ucp_lane_choice *found_p)
 {
     struct ucp_lane_candidate candidate;
+    bool                      is_found = false;
 
     for (unsigned i = 0; i < view->entry_count; ++i) {
-        if (!lane_is_used(choices, count, &view->entries[i]) &&
-            lane_judge(worker, iface_index, &view->entries[i], &candidate) &&
-            (candidate.status == UCS_OK)) {
-            return &view->entries[i];
+        if (lane_is_used(choices, count, &view->entries[i]) ||
+            (is_found && !lane_has_rank(worker, iface_index)) ||
+            !lane_judge(worker, iface_index, &view->entries[i], &candidate) ||
+            (candidate.status != UCS_OK)) {
+            continue;
+        }
+        if (!is_found || lane_precedes(worker, &candidate.pair, found_p)) {
+            *found_p = candidate.pair;
+            is_found = true;
         }
     }
-    return NULL;
+    return is_found;
 }
 
 /* Two ways into one device: "eth0" and "eth0/ipv6". */
@@ -201,21 +259,21 @@ static bool lane_find_rail(struct ucp_worker             *worker,
                            const struct ucp_lane_choice  *choices,
                            unsigned count, struct ucp_lane_choice *rail_p)
 {
-    const struct ucp_address_entry *entry;
-    double                          best = 0;
+    struct ucp_lane_choice pair;
+    double                 best = 0;
 
     for (unsigned i = 0; i < worker->iface_count; ++i) {
         struct ucp_worker_iface *wiface = &worker->ifaces[i];
 
-        if ((lane_bandwidth(wiface) <= best) ||
-            lane_has_iface(worker, choices, count, i)) {
+        if ((lane_bandwidth(wiface) < best) || (lane_bandwidth(wiface) <= 0) ||
+            lane_has_iface(worker, choices, count, i) ||
+            !lane_find_entry(worker, i, view, choices, count, &pair)) {
             continue;
         }
-        entry = lane_find_entry(worker, i, view, choices, count);
-        if (entry != NULL) {
-            best = lane_bandwidth(wiface);
-            *rail_p =
-                (struct ucp_lane_choice){.iface_index = i, .entry = entry};
+        if ((lane_bandwidth(wiface) > best) ||
+            lane_precedes(worker, &pair, rail_p)) {
+            best    = lane_bandwidth(wiface);
+            *rail_p = pair;
         }
     }
     return best > 0;

@@ -15,7 +15,8 @@ struct ucp_lane_choice {
 };
 
 /* A pair of interfaces, looked at.
- * status  UCS_OK: they reach one another; else reason says why not
+ * status  UCS_OK: they reach one another
+ * reason  why not; or what its rank depends on, empty: it has none
  * cost_s  of a small message */
 struct ucp_lane_candidate {
     struct ucp_lane_choice pair;
@@ -34,7 +35,8 @@ unsigned ucp_lanes_candidates(struct ucp_worker             *worker,
                               struct ucp_lane_candidate     *candidates);
 
 /* Choose the lane for messages: of the pairs of interfaces that reach one
- * another, the one with the lowest latency and overhead.
+ * another, the one with the lowest latency and overhead; where these are
+ * equal, what the transport ranks first (iface_rank).
  * @param reasons  [size_bytes] why each candidate was refused, for people.
  * @return UCS_OK, or UCS_ERR_UNREACHABLE. */
 UCS_MUST_USE ucs_status_t ucp_lanes_choose(struct ucp_worker *worker,

@@ -155,6 +155,12 @@ struct uct_transport {
      *         address of this transport or version). */
     ucs_status_t (*iface_reach)(struct uct_iface *iface, const uint8_t *bytes,
                                 size_t size_bytes, char *reason);
+    /* Of addresses that are reached at the same cost, also by several
+     * interfaces of the transport, which is taken: the one with the lowest
+     * rank. NULL: they are all alike, the first one is.
+     * @param why  [UCT_REASON_BYTES_MAX] set: what it depends on. */
+    uint64_t (*iface_rank)(struct uct_iface *iface, const uint8_t *bytes,
+                           size_t size_bytes, char *why);
     /* @return how many events were handled; 0: nothing happened. */
     unsigned (*progress)(struct uct_iface *iface);
     /* A descriptor that is readable when a sleeper must wake; the

@@ -85,9 +85,10 @@ static void pending_call(struct uct_ep *ep)
 
 unsigned ucti_pending_serve(struct uct_iface *iface, uct_may_send_fn may_send)
 {
-    unsigned        count = 0;
-    struct ucs_list turn, end;
-    struct uct_ep  *ep;
+    unsigned          count = 0;
+    enum uct_may_send may   = UCT_MAY_SEND_LATER;
+    struct ucs_list   turn, end;
+    struct uct_ep    *ep;
 
     ucs_assert(iface->pending_turn == NULL);
     if (ucs_list_is_empty(&iface->pending)) {
@@ -96,11 +97,12 @@ unsigned ucti_pending_serve(struct uct_iface *iface, uct_may_send_fn may_send)
     ucs_list_add_head(&iface->pending, &turn);
     ucs_list_add_tail(&iface->pending, &end);
     iface->pending_turn = &turn;
-    while (turn.next != &end) {
+    while ((turn.next != &end) && (may != UCT_MAY_SEND_NOBODY)) {
         ep = ucs_container_of(turn.next, struct uct_ep, pending_link);
         ucs_list_remove(&turn);
         ucs_list_add_before(ep->pending_link.next, &turn);
-        if (may_send(ep)) {
+        may = may_send(ep);
+        if (may == UCT_MAY_SEND_NOW) {
             pending_call(ep);
             ++count;
         }

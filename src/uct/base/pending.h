@@ -45,8 +45,16 @@ static inline bool uct_iface_has_pending(const struct uct_iface *iface)
     return !ucs_list_is_empty(&iface->pending);
 }
 
-/* May this endpoint send now? Called for each that waits, in turn. */
-typedef bool (*uct_may_send_fn)(struct uct_ep *ep);
+/* May this endpoint send now? NOBODY: what all of them need is used up, so
+ * those behind it are not looked at; thousands may wait. */
+enum uct_may_send {
+    UCT_MAY_SEND_LATER,
+    UCT_MAY_SEND_NOW,
+    UCT_MAY_SEND_NOBODY,
+};
+
+/* Called for each that waits, in turn. It may take its endpoint out. */
+typedef enum uct_may_send (*uct_may_send_fn)(struct uct_ep *ep);
 
 /* Call the pending callbacks of those that may send. From progress only.
  * @return how many were called. */
@@ -55,5 +63,15 @@ UCS_EXPORT unsigned ucti_pending_serve(struct uct_iface *iface,
 
 /* Leave the queue, if in it. */
 UCS_EXPORT void ucti_pending_leave(struct uct_ep *ep);
+
+/* For a transport that knows what an endpoint waits for: if it waits, do so on
+ * that list, or on iface->pending again, behind all others. */
+static inline void uct_pending_move(struct uct_ep *ep, struct ucs_list *list)
+{
+    if (ep->pending_state == UCT_PENDING_WAITS) {
+        ucs_list_remove(&ep->pending_link);
+        ucs_list_add_tail(list, &ep->pending_link);
+    }
+}
 
 #endif

@@ -246,11 +246,13 @@ static void self_end_source(struct self_iface *self, struct self_source *source)
 }
 
 /* What refused endpoints wait for. */
-static bool self_may_send(struct uct_ep *ep)
+static enum uct_may_send self_may_send(struct uct_ep *ep)
 {
     const struct self_iface *self = self_iface_of(ep->iface);
 
-    return self->buffers_used < self->config.buffer_count;
+    return (self->buffers_used < self->config.buffer_count)
+               ? UCT_MAY_SEND_NOW
+               : UCT_MAY_SEND_NOBODY;
 }
 
 /* Messages that handlers send meanwhile come with the next call. */

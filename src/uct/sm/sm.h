@@ -4,6 +4,7 @@
 #ifndef UCT_SM_H_
 #define UCT_SM_H_
 
+#include "uct/base/pending.h"
 #include "uct/sm/sm_cma.h"
 #include "uct/sm/sm_types.h"
 
@@ -40,7 +41,7 @@ ucs_status_t uct_sm_ep_flush(struct uct_ep *base, struct uct_req *req,
 /* Make a closed endpoint's end known, if there is room. */
 bool uct_sm_send_close(struct uct_sm_ep *ep);
 /* For ucti_pending_serve(). */
-bool uct_sm_may_send(struct uct_ep *base);
+enum uct_may_send uct_sm_may_send(struct uct_ep *base);
 
 /* ---- sm_rights.c: who may read and write whose memory ---- */
 /* What may be tried at all? names as in uct_iface_params. */

@@ -368,7 +368,7 @@ static bool doorbell_has_room(struct uct_sm_iface *iface)
     unsigned            index;
 
     ucs_list_for_each (ep, &iface->base.pending, pending_link) {
-        if (uct_sm_may_send(ep)) {
+        if (uct_sm_may_send(ep) == UCT_MAY_SEND_NOW) {
             return true;
         }
     }

@@ -260,7 +260,7 @@ bool uct_sm_send_close(struct uct_sm_ep *ep)
     return true;
 }
 
-bool uct_sm_may_send(struct uct_ep *base)
+static bool send_has_room(struct uct_ep *base)
 {
     struct uct_sm_ep   *ep   = ucs_container_of(base, struct uct_sm_ep, base);
     struct uct_sm_peer *peer = ep->peer;
@@ -280,4 +280,10 @@ bool uct_sm_may_send(struct uct_ep *base)
     return (uct_sm_ring_reserve(&peer->writer, ep->wants_lines) != NULL) &&
            (!ep->wants_chunk ||
             uct_sm_chunk_may_take(&peer->mapping.pool, &peer->chunks));
+}
+
+/* What they need is their peer's. */
+enum uct_may_send uct_sm_may_send(struct uct_ep *base)
+{
+    return send_has_room(base) ? UCT_MAY_SEND_NOW : UCT_MAY_SEND_LATER;
 }

@@ -22,16 +22,16 @@
 #include "uct/udp/udp_connect.h"
 #include "uct/udp/udp_devices.h"
 #include "uct/udp/udp_region.h"
+#include "uct/udp/udp_stall.h"
 
 enum udp_limit {
-    UDP_BCOPY_BYTES_MAX = 8192 + 256,
-    UDP_ZCOPY_BYTES_MAX = UDP_MESSAGE_BYTES,
-    UDP_RMA_BYTES_MAX   = 1 << 30,
-    UDP_OPERATION_MAX   = 64, /* GET, ATOMIC of an endpoint at a time */
-    UDP_INBOX_COUNT_MAX = 1024,
-    UDP_RECEIVE_COUNT   = 16,
-    /* Of UCX_UDP_SEGMENT_COUNT. */
-    UDP_SEGMENT_COUNT_MIN = 64,
+    UDP_BCOPY_BYTES_MAX   = 8192 + 256,
+    UDP_ZCOPY_BYTES_MAX   = UDP_MESSAGE_BYTES,
+    UDP_RMA_BYTES_MAX     = 1 << 30,
+    UDP_OPERATION_MAX     = 64, /* GET, ATOMIC of an endpoint at a time */
+    UDP_INBOX_COUNT_MAX   = 1024,
+    UDP_RECEIVE_COUNT     = 16,
+    UDP_SEGMENT_COUNT_MIN = 64, /* of UCX_UDP_SEGMENT_COUNT */
     UDP_SEGMENT_COUNT_MAX = 1 << 22,
 };
 
@@ -59,6 +59,7 @@ UCS_MUST_USE ucs_status_t udp_options_read(const void         *config,
  * asking       incarnation -> the last connection that an endpoint began
  * guests       address -> how many connections it made
  * all          every connection
+ * opening      endpoints that wait until their connection is open
  * inbox        messages that wait for the application
  * notified     connections with something to tell
  * gate         0: nobody is inside
@@ -79,7 +80,7 @@ struct udp_iface {
     struct udp_address      address;
     struct udp_connect_self self;
     struct ucs_hash         conns, accepted, orphans, asking, guests;
-    struct ucs_list         all;
+    struct ucs_list         all, opening;
     struct ucs_queue        inbox, notified;
     struct ucs_counters     counters;
     unsigned                inbox_count;
@@ -88,19 +89,19 @@ struct udp_iface {
     atomic_uint             gate;
     unsigned                depth, helper_depth;
     _Atomic uint64_t        poll_count;
-    uint64_t                poll_count_seen; /* the helper's */
     bool                    is_direct, is_armed;
-    uint64_t                waits_since_ns; /* for a sleeper; the helper's */
-    struct udp_conn        *last;           /* found by a packet */
-    struct ucs_list         stall_link;
+    struct udp_conn        *last; /* found by a packet */
+    struct udp_stall        stall;
     struct ucs_list         ring;
 };
 
-/* conn  its own, not begun, until the first message */
+/* conn        its own, not begun, until the first message
+ * is_opening  if it waits, then on iface->opening */
 struct udp_ep {
     struct uct_ep       base;
     struct udp_conn    *conn;
     struct uct_inflight inflight;
+    bool                is_opening;
 };
 
 static inline struct udp_iface *udp_iface_of(const struct uct_iface *iface)
@@ -139,6 +140,8 @@ void         udp_iface_query(const struct uct_iface *iface,
 void         udp_iface_address(const struct uct_iface *iface, uint8_t *bytes);
 ucs_status_t udp_iface_reach(struct uct_iface *iface, const uint8_t *bytes,
                              size_t size_bytes, char *reason);
+uint64_t     udp_iface_rank(struct uct_iface *iface, const uint8_t *bytes,
+                            size_t size_bytes, char *why);
 /* The address of a peer from outside, as this interface sends to it: with the
  * scope of our link where it is link-local. */
 UCS_MUST_USE ucs_status_t udp_iface_decode(const struct udp_iface *iface,
@@ -161,8 +164,7 @@ struct udp_conn *udp_peers_adopt(struct udp_iface *iface, uint64_t incarnation);
 /* This connection begins to ask its peer, unless the peer turns out to ask,
  * too: then its endpoint may move. */
 void udp_peers_ask(struct udp_iface *iface, struct udp_conn *conn);
-/* Is our half of a connection to that peer ending, without the peer having said
- * that it knows? */
+/* Has our half of a connection to that peer an end that it has not heard of? */
 bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation);
 
 /* udp_guests.c: one more connection that somebody there makes.
@@ -190,30 +192,17 @@ ucs_status_t                    udp_arm(struct uct_iface *iface);
 /* Let the descriptor fire when something is due; now, if the application has
  * something to do. @return UCS_OK, UCS_ERR_BUSY: something waits. */
 ucs_status_t udp_iface_set_alarm(struct udp_iface *iface);
-/* The same for who only serves it: what waits for the application does not
- * count. */
+/* The same for who only serves it: the application's work does not count. */
 ucs_status_t udp_iface_set_timer(struct udp_iface *iface);
 /* Receive, acknowledge, send again; nothing is handed up. */
 unsigned udp_iface_serve(struct udp_iface *iface);
 
-/* udp_stall.c: serve an interface whose application does not call */
-enum {
-    UDP_STALL_TICK_NS = 10 * 1000 * 1000,
-    UDP_STALL_BUSY_NS = 100 * 1000, /* while there is traffic */
-};
-/* @return it had something to do. */
-bool udp_stall_look(struct udp_iface *iface);
-
-/* udp_stall_thread.c: look at it every tick, until it is forgotten */
-ucs_status_t udp_stall_watch(struct udp_iface *iface);
-void         udp_stall_forget(struct udp_iface *iface);
-
 /* udp_ep.c */
-ucs_status_t udp_ep_create(struct uct_iface           *iface,
-                           const struct uct_ep_params *params,
-                           struct uct_ep             **ep_p);
-void         udp_ep_destroy(struct uct_ep *ep);
-bool         udp_ep_may_send(struct uct_ep *ep);
+ucs_status_t      udp_ep_create(struct uct_iface           *iface,
+                                const struct uct_ep_params *params,
+                                struct uct_ep             **ep_p);
+void              udp_ep_destroy(struct uct_ep *ep);
+enum uct_may_send udp_ep_may_send(struct uct_ep *ep);
 /* What every operation asks first; UCS_OK: it may go.
  * @param may_queue  It need not go at once, so others may wait before it. */
 ucs_status_t udp_ep_begin(struct udp_ep *ep, unsigned flags, bool may_queue);

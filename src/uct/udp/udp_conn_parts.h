@@ -88,6 +88,24 @@ UCS_INLINE bool udp_fragment_is_refused(const struct udp_fragment *fragment)
     return (fragment->kind == UDP_KIND_PUT) && (fragment->status != UCS_OK);
 }
 
+/* Is there room for a segment of anybody on the way, and in the socket? */
+UCS_INLINE bool udp_env_may_send(const struct udp_env *env)
+{
+    return !env->is_blocked &&
+           (ucs_hotel_guest_count(&env->hotel) + env->bundle_count <
+            env->hotel.room_count);
+}
+
+/* conn->refusal from now on; before all others. */
+void udp_conn_queue_refusal(struct udp_conn     *conn,
+                            struct udp_fragment *refusal);
+
+/* A word to the peer that we do not take its put, or the like. */
+UCS_INLINE bool udp_fragment_refuses(const struct udp_fragment *fragment)
+{
+    return (fragment->kind == UDP_KIND_RESULT) && (fragment->status != UCS_OK);
+}
+
 /* Packets of the fragment at the head of the queue, as many as go at once.
  * @return bytes; 0: no more now. */
 size_t udp_fragment_send(struct udp_conn *conn, struct udp_fragment *fragment);

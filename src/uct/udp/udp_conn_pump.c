@@ -21,10 +21,8 @@ static size_t send_lost(struct udp_conn *conn, size_t credit_bytes)
     size_t bytes = 0, part = 1;
 
     while (!ucs_list_is_empty(&conn->send.lost) && (bytes < credit_bytes) &&
-           (part > 0) && !conn->env->is_blocked &&
-           (udp_conn_may_crowd(conn) || (conn->send.flight_count == 0)) &&
-           (ucs_hotel_guest_count(&conn->env->hotel) + conn->env->bundle_count <
-            conn->env->hotel.room_count)) {
+           (part > 0) && udp_env_may_send(conn->env) &&
+           (udp_conn_may_crowd(conn) || (conn->send.flight_count == 0))) {
         part = udp_fragment_resend(conn);
         bytes += part;
     }
@@ -55,6 +53,41 @@ static struct udp_fragment *send_head(struct udp_conn *conn)
                           : ucs_container_of(elem, struct udp_fragment, queue);
 }
 
+/* What the peer waits for without knowing it goes although the path is full. */
+static size_t send_refusal(struct udp_conn *conn)
+{
+    struct udp_fragment *fragment;
+    size_t               bytes = 0, part = 1;
+
+    while (((fragment = send_head(conn)) != NULL) && (part > 0) &&
+           udp_fragment_refuses(fragment) && udp_env_may_send(conn->env) &&
+           udp_send_is_open(&conn->send, 0)) {
+        part = udp_fragment_send(conn, fragment);
+        bytes += part;
+    }
+    return bytes;
+}
+
+/* Lost segments go in order; the puts that wait for a refusal are before it. */
+static size_t send_lost_refusal(struct udp_conn *conn)
+{
+    struct udp_segment *segment;
+
+    if ((conn->refusal == NULL) || !udp_env_may_send(conn->env) ||
+        (!udp_conn_may_crowd(conn) && (conn->send.flight_count > 0))) {
+        return 0;
+    }
+    ucs_list_for_each (segment, &conn->send.lost, link) {
+        if ((segment->fragment != NULL) &&
+            udp_fragment_refuses(segment->fragment)) {
+            size_t bytes = udp_segment_bytes(segment);
+
+            return udp_conn_resend(conn, segment) ? bytes : 0;
+        }
+    }
+    return 0;
+}
+
 size_t udp_conn_pump(struct udp_conn *conn, size_t credit_bytes)
 {
     size_t               bytes, part;
@@ -64,7 +97,8 @@ size_t udp_conn_pump(struct udp_conn *conn, size_t credit_bytes)
         return 0;
     }
     udp_bundle_go(conn);
-    bytes = send_lost(conn, credit_bytes);
+    bytes = send_refusal(conn) + send_lost_refusal(conn);
+    bytes += send_lost(conn, credit_bytes);
     while (((fragment = send_head(conn)) != NULL) && (bytes < credit_bytes)) {
         if (fragment->kind == UDP_FRAGMENT_FLUSH) {
             udp_fragment_is_sent(conn, fragment);
@@ -103,6 +137,14 @@ void udp_conn_queue(struct udp_conn *conn, struct udp_fragment *fragment)
 void udp_conn_queue_answer(struct udp_conn *conn, struct udp_fragment *answer)
 {
     ucs_queue_push(&conn->fragments, &answer->queue);
+    ++conn->fragment_count;
+    udp_conn_make_busy(conn);
+}
+
+void udp_conn_queue_refusal(struct udp_conn *conn, struct udp_fragment *refusal)
+{
+    conn->refusal = refusal;
+    ucs_queue_push_head(&conn->fragments, &refusal->queue);
     ++conn->fragment_count;
     udp_conn_make_busy(conn);
 }

@@ -25,14 +25,12 @@ bool udp_conn_has_window(const struct udp_conn *conn)
     const struct udp_send *send = &conn->send;
 
     /* What is gathered has its number still before it. */
-    return udp_send_is_open(send, conn->bundle != NULL) && !env->is_blocked &&
-           udp_conn_may_crowd(conn) &&
+    return udp_send_is_open(send, conn->bundle != NULL) &&
+           udp_env_may_send(env) && udp_conn_may_crowd(conn) &&
            ((send->flight_count == 0) ||
             (send->flight_bytes +
                  (uint64_t)send->flight_count * SEND_PACKET_CHARGE <
-             conn->peer_buffer_bytes)) &&
-           (ucs_hotel_guest_count(&env->hotel) + env->bundle_count <
-            env->hotel.room_count);
+             conn->peer_buffer_bytes));
 }
 
 bool udp_conn_may_send(const struct udp_conn *conn)

@@ -260,11 +260,20 @@ static uint64_t connect_ping_ns(const struct udp_conn *conn)
                : ucs_min(ping_ns, conn->heard_ns + conn->env->bound_ns);
 }
 
+/* Behind the last segment; the FIN does not count, RESET says the same. */
+static uint32_t connect_end_number(const struct udp_conn *conn)
+{
+    bool has_fin = conn->is_fin_queued && ucs_queue_is_empty(&conn->fragments);
+
+    return conn->send.next - (has_fin ? 1 : 0);
+}
+
 /* Say that it is over. */
 static void connect_reset(struct udp_conn *conn, ucs_status_t status)
 {
     uint8_t           bytes[UDP_HEAD_BYTES + 8];
-    struct udp_answer answer = {.operation = conn->send.next, .status = status};
+    struct udp_answer answer = {.operation = connect_end_number(conn),
+                                .status    = status};
     size_t length = udp_wire_put_pong(bytes + UDP_HEAD_BYTES, &answer);
 
     (void)udp_conn_send_control(conn, bytes, UDP_KIND_RESET, length, length);

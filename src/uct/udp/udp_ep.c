@@ -9,6 +9,7 @@
 #include "uct/base/iov.h"
 #include "uct/base/pending.h"
 #include "uct/udp/udp.h"
+#include "uct/udp/udp_conn_parts.h"
 #include "uct/udp/udp_detour.h"
 
 static struct udp_iface *ep_iface(const struct udp_ep *ep)
@@ -77,6 +78,7 @@ ucs_status_t udp_ep_create(struct uct_iface           *base,
         free(ep);
         return UCS_ERR_NO_MEMORY;
     }
+    ep->is_opening = false;
     uct_inflight_init(&ep->inflight);
     ucti_ep_init(&ep->base, base, params);
     if ((params->spare != NULL) && (params->spare->iface != base) &&
@@ -161,12 +163,19 @@ static void ep_connect(struct udp_ep *ep)
     udp_peers_free(iface, own);
 }
 
-bool udp_ep_may_send(struct uct_ep *base)
+enum uct_may_send udp_ep_may_send(struct uct_ep *base)
 {
     struct udp_ep *ep = udp_ep_of(base);
+    bool           may;
 
-    return (ep->conn->state == UDP_CONN_NEW) ? ep_may_connect(ep)
-                                             : udp_conn_may_send(ep->conn);
+    if (ep->conn->state == UDP_CONN_NEW) {
+        may = ep_may_connect(ep);
+    } else if (!udp_env_may_send(ep->conn->env)) {
+        return UCT_MAY_SEND_NOBODY;
+    } else {
+        may = udp_conn_may_send(ep->conn);
+    }
+    return may ? UCT_MAY_SEND_NOW : UCT_MAY_SEND_LATER;
 }
 
 ucs_status_t udp_ep_begin(struct udp_ep *ep, unsigned flags, bool may_queue)

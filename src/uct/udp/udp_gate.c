@@ -18,6 +18,11 @@ static bool gate_take(struct udp_iface *iface)
 
 static void gate_give(struct udp_iface *iface)
 {
+    /* Relaxed: changed inside only. */
+    if (ucs_unlikely(
+            atomic_load_explicit(&iface->stall.rests, memory_order_relaxed))) {
+        udp_stall_leave(iface);
+    }
     atomic_store_explicit(&iface->gate, 0, memory_order_release);
 }
 

@@ -124,6 +124,7 @@ static void iface_init(struct udp_iface *iface)
     ucsi_hash_init(&iface->asking, iface->self.cookie_key.key[1]);
     ucsi_hash_init(&iface->guests, 0); /* keys are hashes with a secret */
     ucs_list_init(&iface->all);
+    ucs_list_init(&iface->opening);
     ucs_queue_init(&iface->inbox);
     ucs_queue_init(&iface->notified);
     atomic_init(&iface->gate, 0);
@@ -414,4 +415,30 @@ ucs_status_t udp_iface_reach(struct uct_iface *base, const uint8_t *bytes,
         ucti_reason(reason, "%s", text);
     }
     return status;
+}
+
+uint64_t udp_iface_rank(struct uct_iface *base, const uint8_t *bytes,
+                        size_t size_bytes, char *why)
+{
+    static const char *const kinds[] = {[UDP_WAY_HERE]    = "on this host",
+                                        [UDP_WAY_LINK]    = "on the link",
+                                        [UDP_WAY_GATEWAY] = "behind a router"};
+    const struct udp_iface  *iface   = udp_iface_of(base);
+    struct udp_address       address;
+    struct udp_route_peer    peer;
+    struct udp_way           way;
+    char                     text[UCS_SOCKADDR_TEXT_BYTES_MAX];
+
+    if (udp_iface_decode(iface, bytes, size_bytes, &address) != UCS_OK) {
+        ucti_reason(why, "not an address");
+        return UINT64_MAX;
+    }
+    peer = iface_peer(iface, &address);
+    if (udp_route_reach(&iface->device, &peer, &way, why) != UCS_OK) {
+        return UINT64_MAX;
+    }
+    ucti_reason(why, "%s is %s",
+                ucsi_sockaddr_print(&peer.address, text, sizeof(text)),
+                kinds[way.kind]);
+    return udp_route_rank(&iface->device, &way);
 }

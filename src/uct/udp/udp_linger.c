@@ -6,13 +6,20 @@
  *       ^                                                                  |
  *       '------------------------------------------------------------------'
  *
+ * Then every peer that does not know yet is told that we leave, by a FIN, which
+ * comes again if it is lost: who hears nothing takes us for lost. That is
+ * waited for, too, but not long.
+ *
  * Neighbours, too, while they can take our detours and we theirs. The caller is
  * inside all of them. */
+#include "ucs/clock.h"
 #include "uct/udp/udp.h"
 
 enum {
     LINGER_RING_MAX = 16,                /* interfaces that are slept on */
     LINGER_NAP_NS   = 100 * 1000 * 1000, /* for those beyond them */
+    /* Many round trips; who does not answer is leaving himself. Guess. */
+    LINGER_GOODBYE_NS = 250 * 1000 * 1000,
 };
 
 /* Something that was accepted has not arrived. */
@@ -51,9 +58,9 @@ static void linger_serve(struct udp_iface *iface)
     }
 }
 
-/* Until there is something to serve.
+/* Until there is something to serve, or so long.
  * @return false: nothing will come, or one cannot sleep. */
-static bool linger_sleep(struct udp_iface *iface)
+static bool linger_sleep(struct udp_iface *iface, uint64_t timeout_ns)
 {
     struct udp_io    *ios[LINGER_RING_MAX];
     unsigned          count  = 0;
@@ -68,15 +75,37 @@ static bool linger_sleep(struct udp_iface *iface)
         }
     }
     return (status == UCS_ERR_BUSY) ||
-           ((status == UCS_OK) && udp_io_sleep(ios, count, LINGER_NAP_NS));
+           ((status == UCS_OK) && udp_io_sleep(ios, count, timeout_ns));
+}
+
+/* While something is owed, and no longer than until `end_ns`. */
+static void linger_until(struct udp_iface *iface, uint64_t end_ns)
+{
+    while (linger_ring_owes(iface)) {
+        linger_serve(iface);
+        if (!linger_ring_owes(iface) || (iface->env.now_ns >= end_ns) ||
+            !linger_sleep(iface, ucs_min(end_ns - iface->env.now_ns,
+                                         (uint64_t)LINGER_NAP_NS))) {
+            break;
+        }
+    }
+}
+
+/* To those who have heard nothing of our end, and seem to be there. */
+static void linger_say_goodbye(struct udp_iface *iface)
+{
+    struct udp_conn *conn;
+
+    ucs_list_for_each (conn, &iface->all, link) {
+        if (!conn->has_peer_fin && (conn->pinged_count == 0)) {
+            udp_connect_close(conn);
+        }
+    }
 }
 
 void udp_iface_linger(struct udp_iface *iface)
 {
-    while (linger_ring_owes(iface)) {
-        linger_serve(iface);
-        if (linger_ring_owes(iface) && !linger_sleep(iface)) {
-            break;
-        }
-    }
+    linger_until(iface, UCS_NS_INFINITE);
+    linger_say_goodbye(iface);
+    linger_until(iface, iface->env.now_ns + LINGER_GOODBYE_NS);
 }

@@ -227,6 +227,9 @@ static unsigned progress_sockets(struct udp_iface *iface)
     if (is_due || !ucs_list_is_empty(&iface->all)) {
         count = progress_channel(iface, first);
     }
+    if (opens && (count >= UDP_RECEIVE_COUNT)) {
+        return count; /* the answer may be behind what others said */
+    }
     /* Who has taken much has time for the other one. */
     if (is_due ||
         (is_bulk && ((count == 0) || (count >= PROGRESS_SKIP_BULK)))) {
@@ -275,6 +278,18 @@ static void progress_end_source(struct udp_iface *iface, struct udp_conn *conn)
     }
 }
 
+/* Its endpoint may have waited for that. */
+static void progress_opened(struct udp_iface      *iface,
+                            const struct udp_conn *conn)
+{
+    struct udp_ep *ep = (struct udp_ep *)conn->user;
+
+    if ((conn->state == UDP_CONN_OPEN) && (ep != NULL) && ep->is_opening) {
+        ep->is_opening = false;
+        uct_pending_move(&ep->base, &iface->base.pending);
+    }
+}
+
 static void progress_finish(struct udp_conn *conn)
 {
     struct ucs_queue_elem *elem;
@@ -312,6 +327,7 @@ static void progress_tell(struct udp_iface *iface, struct udp_conn *conn)
     struct udp_ep *ep;
 
     if (conn->state != UDP_CONN_FAILED) {
+        progress_opened(iface, conn);
         progress_finish(conn);
     }
     if (conn->state == UDP_CONN_FAILED) {
@@ -355,6 +371,21 @@ unsigned udp_iface_serve(struct udp_iface *iface)
     return count + udp_env_turn(&iface->env);
 }
 
+/* Until its connection is open, or the handshake has failed, an endpoint waits
+ * on a list of its own: thousands may. */
+static enum uct_may_send progress_may_send(struct uct_ep *base)
+{
+    struct udp_ep *ep = udp_ep_of(base);
+
+    if ((ep->conn->state == UDP_CONN_HELLO) ||
+        (ep->conn->state == UDP_CONN_CONNECT)) {
+        ep->is_opening = true;
+        uct_pending_move(base, &udp_iface_of(base->iface)->opening);
+        return UCT_MAY_SEND_LATER;
+    }
+    return udp_ep_may_send(base);
+}
+
 unsigned udp_progress(struct uct_iface *base)
 {
     struct udp_iface *iface = udp_iface_of(base);
@@ -391,7 +422,7 @@ unsigned udp_progress(struct uct_iface *base)
         count += progress_notified(iface);
     }
     if (uct_iface_has_pending(base)) {
-        count += ucti_pending_serve(base, udp_ep_may_send);
+        count += ucti_pending_serve(base, progress_may_send);
         udp_env_send_bundles(&iface->env);
     }
     iface->is_direct = false;
@@ -408,30 +439,41 @@ int udp_event_fd(struct uct_iface *iface)
 
 static bool progress_has_work(struct udp_iface *iface)
 {
-    struct uct_ep *ep;
+    enum uct_may_send may;
+    struct uct_ep    *ep;
 
     if (!ucs_queue_is_empty(&iface->inbox) ||
         !ucs_queue_is_empty(&iface->notified)) {
         return true;
     }
     ucs_list_for_each (ep, &iface->base.pending, pending_link) {
-        if (udp_ep_may_send(ep)) {
+        may = udp_ep_may_send(ep);
+        if (may == UCT_MAY_SEND_NOW) {
             return true;
+        }
+        if (may == UCT_MAY_SEND_NOBODY) {
+            break;
         }
     }
     return udp_env_deadline_ns(&iface->env) <= iface->env.now_ns;
 }
 
+static ucs_status_t progress_set_alarm(struct udp_iface *iface,
+                                       uint64_t          deadline_ns)
+{
+    iface->stall.alarm_ns = deadline_ns;
+    return udp_io_arm(iface->io, deadline_ns, iface->env.is_blocked);
+}
+
 ucs_status_t udp_iface_set_timer(struct udp_iface *iface)
 {
-    return udp_io_arm(iface->io, udp_env_deadline_ns(&iface->env),
-                      iface->env.is_blocked);
+    return progress_set_alarm(iface, udp_env_deadline_ns(&iface->env));
 }
 
 ucs_status_t udp_iface_set_alarm(struct udp_iface *iface)
 {
     return progress_has_work(iface)
-               ? udp_io_arm(iface->io, iface->env.now_ns, iface->env.is_blocked)
+               ? progress_set_alarm(iface, iface->env.now_ns)
                : udp_iface_set_timer(iface);
 }
 
@@ -449,8 +491,8 @@ ucs_status_t udp_arm(struct uct_iface *base)
     (void)udp_env_settle(&iface->env);
     status =
         progress_has_work(iface) ? UCS_ERR_BUSY : udp_iface_set_alarm(iface);
-    iface->is_armed       = (status == UCS_OK);
-    iface->waits_since_ns = iface->env.now_ns;
+    iface->is_armed             = (status == UCS_OK);
+    iface->stall.waits_since_ns = iface->env.now_ns;
     udp_leave(iface);
     return status;
 }

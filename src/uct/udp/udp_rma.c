@@ -17,7 +17,11 @@
  *
  *    PUT ---------------------------------> refused: dropped
  *        <------------------ RESULT error --
- *    PUT, UDP_FLAG_REFUSED ---------------> taken, and forgotten */
+ *    PUT, UDP_FLAG_REFUSED ---------------> taken, and forgotten
+ *
+ * The refusal overtakes all else, past a full window: what fills it may be puts
+ * that the other one refuses in turn, and whose end waits for this word. */
+#include "uct/udp/udp_conn_parts.h"
 #include "uct/udp/udp_share.h"
 
 #include <string.h>
@@ -55,8 +59,7 @@ static void rma_refuse(struct udp_conn *conn, uint32_t operation)
     if (result != NULL) { /* else when it comes again */
         udp_count(conn->env, UDP_COUNT_BAD_ACCESS);
         result->status = UCS_ERR_INVALID_ADDR;
-        conn->refusal  = result;
-        udp_conn_queue_answer(conn, result);
+        udp_conn_queue_refusal(conn, result);
     }
 }
 

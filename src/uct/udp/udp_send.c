@@ -6,6 +6,11 @@
 #include "uct/udp/udp_loss.h"
 #include "uct/udp/udp_seq.h"
 
+static struct udp_segment *send_segment(struct ucs_list *link)
+{
+    return ucs_container_of(link, struct udp_segment, link);
+}
+
 void udp_send_init(struct udp_send *send, uint32_t first)
 {
     unsigned channel;
@@ -132,12 +137,41 @@ unsigned udp_send_ack(struct udp_send *send, uint32_t from, uint32_t to,
     return count;
 }
 
+/* Where in `lost` that number belongs: in front of what is returned. Mostly
+ * they are lost in order, or the first ones again, so the nearer end is it. */
+static struct ucs_list *send_find_place(struct udp_send *send, uint32_t number)
+{
+    struct ucs_list    *at;
+    struct udp_segment *first, *last;
+
+    if (ucs_list_is_empty(&send->lost)) {
+        return &send->lost;
+    }
+    first = ucs_list_first(&send->lost, struct udp_segment, link);
+    last  = ucs_list_last(&send->lost, struct udp_segment, link);
+    if (udp_seq_distance(number, first->number) <
+        udp_seq_distance(last->number, number)) {
+        for (at = &first->link; at != &send->lost; at = at->next) {
+            if (udp_seq_is_before(number, send_segment(at)->number)) {
+                break;
+            }
+        }
+        return at;
+    }
+    for (at = &last->link; at != &send->lost; at = at->prev) {
+        if (udp_seq_is_before(send_segment(at)->number, number)) {
+            break;
+        }
+    }
+    return at->next;
+}
+
 void udp_send_lose(struct udp_send *send, struct udp_segment *segment)
 {
     ucs_assert(segment->state == UDP_SEGMENT_SENT);
     send_leave(send, segment);
     segment->state = UDP_SEGMENT_LOST;
-    ucs_list_add_tail(&send->lost, &segment->link);
+    ucs_list_add_before(send_find_place(send, segment->number), &segment->link);
 }
 
 size_t udp_send_find_lost(struct udp_send *send, uint64_t patience_ns)

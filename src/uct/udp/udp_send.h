@@ -142,7 +142,9 @@ void udp_send_reached(struct udp_send *send, const struct udp_segment *segment);
  */
 size_t udp_send_find_lost(struct udp_send *send, uint64_t patience_ns);
 
-/* This one did not arrive in time; it is on its way no more. */
+/* This one did not arrive in time; it is on its way no more. `lost` is in order
+ * of the numbers: where one goes at a time the peer needs the first one most,
+ * and may have others that it has no room to tell of. */
 void udp_send_lose(struct udp_send *send, struct udp_segment *segment);
 
 /* The segment that was sent last; NULL: none is on its way. */

@@ -147,6 +147,7 @@ const struct uct_transport        uct_udp_transport = {
            .iface_query   = udp_iface_query,
            .iface_address = udp_iface_address,
            .iface_reach   = udp_iface_reach,
+           .iface_rank    = udp_iface_rank,
            .progress      = udp_progress,
            .event_fd      = udp_event_fd,
            .arm           = udp_arm,

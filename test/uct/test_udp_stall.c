@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_udp_stall.c - the helper looks when somebody must, and else sleeps. */
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "ucs/clock.h"
+#include "uct/suites.h"
+#include "uct/udp_wild.h"
+
+enum { STALL_IDLE_MS = 1000, STALL_SWITCHES_MAX = 40 };
+
+static struct wild wild;
+
+/* By hand, or by its thread. */
+static const struct test_param helpers[] = {
+    {"by_hand", "n"}, {"by_thread", "y"}, {NULL, NULL}};
+
+static bool is_by_hand(const struct test_param *param)
+{
+    return ((const char *)param->value)[0] == 'n';
+}
+
+static void setup(const struct test_param *param)
+{
+    (void)setenv("UCX_UDP_HELPER", param->value, 1);
+    wild_bound_ms = 20 * 1000; /* so that no keep-alive is due */
+    wild_open(&wild);
+    wild_talk(&wild, 10);
+}
+
+static struct udp_iface *iface_of(unsigned index)
+{
+    return wild_iface(&wild.hosts[index]);
+}
+
+static void teardown(const struct test_param *param)
+{
+    (void)param;
+    /* Nobody answers while the first one closes. */
+    uct_udp_transport.ep_destroy(wild.hosts[0].ep);
+    wild.hosts[0].ep = NULL;
+    while (iface_of(0)->env.ending_count > 0) {
+        wild_progress(&wild);
+    }
+    wild_close(&wild);
+}
+
+static bool rests(unsigned index)
+{
+    return atomic_load(&iface_of(index)->stall.rests);
+}
+
+/* Look until there is nothing to look after. */
+static bool look_until_rest(void *arg)
+{
+    const struct test_param *param = arg;
+
+    if (is_by_hand(param)) {
+        (void)udp_stall_look(iface_of(0));
+        (void)udp_stall_look(iface_of(1));
+    }
+    return rests(0) && rests(1);
+}
+
+static void let_rest(const struct test_param *param)
+{
+    void *arg = (void *)(uintptr_t)param;
+
+    ck_assert(test_wait_until(look_until_rest, arg, 20));
+}
+
+/* As an application that calls nothing but this. */
+static unsigned kept_count(unsigned index)
+{
+    unsigned count;
+
+    udp_enter(iface_of(index));
+    count = iface_of(index)->inbox_count;
+    udp_leave(iface_of(index));
+    return count;
+}
+
+static bool has_kept_all(void *arg)
+{
+    const struct test_param *param = arg;
+
+    if (is_by_hand(param) && !rests(0)) {
+        (void)udp_stall_look(iface_of(0));
+    }
+    if (is_by_hand(param)) {
+        (void)udp_stall_look(iface_of(1));
+    }
+    return kept_count(1) == wild.hosts[0].sent - wild.hosts[1].got;
+}
+
+/* Both compute: nothing is due, so nobody looks; until one sends. It does not
+ * call again, and all of it arrives. */
+static void rest__ends_when_something_is_sent(const struct test_param *param)
+{
+    unsigned round, count;
+
+    let_rest(param);
+    for (round = 0; round < 20; ++round) {
+        for (count = 0; count < 7; ++count) { /* some share a packet */
+            wild_send(&wild.hosts[0]);
+        }
+        ck_assert(!rests(0));
+        ck_assert(test_wait_until(has_kept_all, (void *)(uintptr_t)param, 20));
+        let_rest(param);
+    }
+}
+
+/* A call that leaves nothing to look after leaves the helper alone. */
+static void rest__lasts_while_nothing_is_due(const struct test_param *param)
+{
+    let_rest(param);
+    (void)uct_udp_transport.progress(wild.hosts[0].iface);
+    ck_assert(rests(0));
+}
+
+/* Its packet is what wakes it. */
+static void sleeper__keeps_its_packets(const struct test_param *param)
+{
+    if (!is_by_hand(param)) {
+        test_skip("one cannot look at the right moment");
+    }
+    while (uct_udp_transport.arm(wild.hosts[1].iface) != UCS_OK) {
+        wild_progress(&wild);
+    }
+    (void)udp_stall_look(iface_of(1)); /* it has polled */
+    ck_assert_int_eq(udp_stall_look(iface_of(1)), UDP_STALL_REST);
+    wild_send(&wild.hosts[0]);
+    while (udp_stall_look(iface_of(1)) == UDP_STALL_REST) {
+        (void)uct_udp_transport.progress(wild.hosts[0].iface);
+    }
+    ck_assert_uint_eq(kept_count(1), 0);
+    while (wild.hosts[1].got < wild.hosts[0].sent) {
+        wild_progress(&wild);
+    }
+}
+
+static long switches(void)
+{
+    struct rusage usage;
+
+    ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_nvcsw;
+}
+
+/* Sleep as a careful application does. */
+static void sleep_until(uint64_t end_ns)
+{
+    struct pollfd fds[2];
+    unsigned      index;
+    bool          is_armed;
+
+    while (ucsi_clock_ns() < end_ns) {
+        wild_progress(&wild);
+        is_armed = true;
+        for (index = 0; index < 2; ++index) {
+            fds[index].fd = uct_udp_transport.event_fd(wild.hosts[index].iface);
+            fds[index].events = POLLIN;
+            is_armed &=
+                uct_udp_transport.arm(wild.hosts[index].iface) == UCS_OK;
+        }
+        if (is_armed) {
+            (void)poll(fds, 2,
+                       (int)((end_ns - ucs_min(end_ns, ucsi_clock_ns())) /
+                             UCS_NS_PER_MS) +
+                           1);
+        }
+    }
+}
+
+/* Of the application and of the helper together. */
+static void sleeper__is_woken_seldom(const struct test_param *param)
+{
+    const uint64_t idle_ns = STALL_IDLE_MS * (uint64_t)UCS_NS_PER_MS;
+    double         cpu_s;
+    long           before;
+
+    (void)param;
+    sleep_until(ucsi_clock_ns() + idle_ns); /* the path is searched */
+    before = switches();
+    cpu_s  = test_cpu_seconds();
+    sleep_until(ucsi_clock_ns() + idle_ns);
+    ck_assert_int_lt(switches() - before, STALL_SWITCHES_MAX);
+    ck_assert_double_lt(test_cpu_seconds() - cpu_s, STALL_IDLE_MS * 0.02e-3);
+}
+
+/* The application computes; here it sleeps, to be told from the helper. */
+static void computing__costs_nothing(const struct test_param *param)
+{
+    long before;
+
+    let_rest(param);
+    before = switches();
+    (void)poll(NULL, 0, STALL_IDLE_MS);
+    ck_assert_int_lt(switches() - before, STALL_SWITCHES_MAX);
+}
+
+static const struct test_case cases[] = {
+    TEST(rest__ends_when_something_is_sent),
+    TEST(rest__lasts_while_nothing_is_due),
+    TEST(sleeper__keeps_its_packets),
+    TEST(sleeper__is_woken_seldom),
+    TEST(computing__costs_nothing),
+    {0},
+};
+
+const struct test_suite udp_stall_suite = {.name     = "udp_stall",
+                                           .cases    = cases,
+                                           .params   = helpers,
+                                           .setup    = setup,
+                                           .teardown = teardown};
