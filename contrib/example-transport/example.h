@@ -173,9 +173,9 @@ void         example_ep_destroy(struct uct_ep *ep);
 /* Its socket has something to say. */
 unsigned example_ep_event(struct example_ep *ep, uint32_t events);
 /* Connect, or find that it must be tried again. */
-ucs_status_t example_ep_connect(struct example_ep *ep);
-bool         example_may_send(struct uct_ep *ep);
-bool         example_has_room(const struct example_ep *ep);
+ucs_status_t      example_ep_connect(struct example_ep *ep);
+enum uct_may_send example_may_send(struct uct_ep *ep);
+bool              example_has_room(const struct example_ep *ep);
 
 /* example_send.c */
 ssize_t example_am_bcopy(struct uct_ep *ep, uint8_t am_id, uct_pack_fn pack,

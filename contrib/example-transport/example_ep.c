@@ -110,11 +110,13 @@ bool example_has_room(const struct example_ep *ep)
            (on_the_way <= buffer_bytes / 4);
 }
 
-bool example_may_send(struct uct_ep *base)
+enum uct_may_send example_may_send(struct uct_ep *base)
 {
     struct example_ep *ep = example_ep_of(base);
 
-    return ep->is_gone || ((ep->fd >= 0) && !ep->is_full);
+    return (ep->is_gone || ((ep->fd >= 0) && !ep->is_full))
+               ? UCT_MAY_SEND_NOW
+               : UCT_MAY_SEND_LATER;
 }
 
 /* The peer says BYE, or its end of the connection is gone. */
