@@ -9,5 +9,7 @@ if [ "$APPS_LIBS" != ours ]; then
 fi
 apps_compile_ucp ucp_settings ucp_node.c || apps_finish
 apps_settings=$(./causeway info --config | sed -nE 's/^#? ?(UCX_[A-Z0-9_]+)=.*/\1/p')
+mkdir "$apps_work/files" || exit 99
+apps_extra="SETTINGS_FOLDER=$apps_work/files"
 apps_ucp_run "settings" 900 1 "$apps_bin/ucp_settings" $apps_settings
 apps_finish

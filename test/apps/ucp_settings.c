@@ -155,8 +155,15 @@ static void try_value(const char *name, const char *value)
 
 int main(int argc, char **argv)
 {
+    const char *folder = getenv("SETTINGS_FOLDER");
+
     if ((argc == 2) && (strcmp(argv[1], "--exchange") == 0)) {
         return exchange_all();
+    }
+    /* Some settings are names of files. */
+    if ((folder == NULL) || (chdir(folder) != 0)) {
+        uu_notok("folder", "SETTINGS_FOLDER: %m");
+        return uu_end();
     }
     for (int i = 1; i < argc; i++) {
         for (int j = 0; j < VALUE_COUNT; j++) {

@@ -254,11 +254,7 @@ static void ep_abort_receives(struct ucp_ep *ep, ucs_status_t status)
 
 static void ep_abort_sends(struct ucp_ep *ep, ucs_status_t status)
 {
-    struct ucs_queue_elem *elem;
-
-    while ((elem = ucs_queue_pull(&ep->control)) != NULL) {
-        ucs_mpool_put(elem);
-    }
+    ucp_ep_drop_control(ep);
     ep_abort_queue(&ep->messages, status);
     while (!ucs_list_is_empty(&ep->requests)) {
         ep_abort_request(

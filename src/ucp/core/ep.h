@@ -198,6 +198,15 @@ void ucp_ep_remove_bulk(struct ucp_ep *ep, struct ucp_bulk *bulk);
 enum { UCP_CONTROL_BYTES_MAX = 1024 };
 void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id, const uint8_t *bytes,
                          size_t length);
+/* The same; then(arg) is called once, when the transport has it or nobody is
+ * there to hear it, perhaps inside this call. What must not end before its
+ * last word is on its way waits for that: who is told that it ended may never
+ * call progress again. */
+void ucp_ep_send_control_then(struct ucp_ep *ep, uint8_t am_id,
+                              const uint8_t *bytes, size_t   length,
+                              void (*then)(void *arg), void *arg);
+/* The endpoint has failed: what waits is dropped. */
+void ucp_ep_drop_control(struct ucp_ep *ep);
 
 /* Go on with the queues, as far as there is room. */
 void ucp_ep_drain(struct ucp_ep *ep);

@@ -13,12 +13,14 @@
 #include "ucs/log.h"
 
 /* An answer that found no room. queue comes first: mpool elements are put by
- * that address. */
+ * that address. then: called when it is gone */
 struct ucp_control {
     struct ucs_queue_elem queue;
-    uint8_t               am_id;
-    uint16_t              length;
-    uint8_t               bytes[UCP_CONTROL_BYTES_MAX];
+    void (*then)(void *arg);
+    void    *arg;
+    uint8_t  am_id;
+    uint16_t length;
+    uint8_t  bytes[UCP_CONTROL_BYTES_MAX];
 };
 
 ucs_status_t ucp_ep_queues_init(struct ucp_worker *worker)
@@ -61,34 +63,79 @@ static ucs_status_t control_send(struct ucp_ep *ep, struct ucp_control *control)
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
 
-void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id, const uint8_t *bytes,
-                         size_t length)
+/* Send it now. @return false: there is no room, or others wait. */
+static bool control_send_now(struct ucp_ep *ep, struct ucp_control *control)
+{
+    if (ep->failed != UCS_OK) {
+        return true; /* nobody is there to hear it */
+    }
+    return (ep->flags & UCP_EP_ANNOUNCED) && ucs_queue_is_empty(&ep->control) &&
+           (control_send(ep, control) != UCS_ERR_WOULD_BLOCK);
+}
+
+static void control_fill(struct ucp_control *control, uint8_t am_id,
+                         const uint8_t *bytes, size_t length)
+{
+    control->am_id  = am_id;
+    control->length = (uint16_t)length;
+    memcpy(control->bytes, bytes, length);
+}
+
+void ucp_ep_send_control_then(struct ucp_ep *ep, uint8_t am_id,
+                              const uint8_t *bytes, size_t   length,
+                              void (*then)(void *arg), void *arg)
 {
     struct ucp_control  first;
     struct ucp_control *queued;
 
     ucs_assert(length <= UCP_CONTROL_BYTES_MAX);
-    if (ep->failed != UCS_OK) {
-        return; /* nobody is there to hear it */
-    }
-    first.am_id  = am_id;
-    first.length = (uint16_t)length;
-    memcpy(first.bytes, bytes, length);
-    if ((ep->flags & UCP_EP_ANNOUNCED) && ucs_queue_is_empty(&ep->control) &&
-        (control_send(ep, &first) != UCS_ERR_WOULD_BLOCK)) {
-        return; /* sent, or the transport reports the failure itself */
+    control_fill(&first, am_id, bytes, length);
+    if (control_send_now(ep, &first)) {
+        then(arg); /* a failure is reported by the transport */
+        return;
     }
     queued = ucs_mpool_get(&ep->worker->controls);
     if (queued == NULL) {
         ucp_ep_fail(ep, UCS_ERR_NO_MEMORY); /* its operation would hang */
+        then(arg);
         return;
     }
-    queued->am_id  = first.am_id;
-    queued->length = first.length;
-    memcpy(queued->bytes, bytes, length);
+    queued->then = then;
+    queued->arg  = arg;
+    control_fill(queued, am_id, bytes, length);
     ucs_queue_push(&ep->control, &queued->queue);
     if (!(ep->flags & UCP_EP_ANNOUNCED)) {
         ucp_ep_drain(ep);
+    }
+}
+
+static void control_no_more(void *arg)
+{
+    (void)arg;
+}
+
+void ucp_ep_send_control(struct ucp_ep *ep, uint8_t am_id, const uint8_t *bytes,
+                         size_t length)
+{
+    ucp_ep_send_control_then(ep, am_id, bytes, length, control_no_more, NULL);
+}
+
+/* It was taken out of the queue: it is sent, or nobody will hear it. */
+static void control_over(struct ucp_control *control)
+{
+    void (*then)(void *arg) = control->then;
+    void *arg               = control->arg;
+
+    ucs_mpool_put(control);
+    then(arg);
+}
+
+void ucp_ep_drop_control(struct ucp_ep *ep)
+{
+    struct ucs_queue_elem *elem;
+
+    while ((elem = ucs_queue_pull(&ep->control)) != NULL) {
+        control_over(ucs_container_of(elem, struct ucp_control, queue));
     }
 }
 
@@ -125,14 +172,15 @@ static bool drain_announcement(struct ucp_ep *ep)
 static bool drain_control(struct ucp_ep *ep)
 {
     struct ucs_queue_elem *elem;
+    struct ucp_control    *control;
 
     while ((elem = ucs_queue_head(&ep->control)) != NULL) {
-        if (control_send(ep, ucs_container_of(elem, struct ucp_control,
-                                              queue)) == UCS_ERR_WOULD_BLOCK) {
+        control = ucs_container_of(elem, struct ucp_control, queue);
+        if (control_send(ep, control) == UCS_ERR_WOULD_BLOCK) {
             return false;
         }
-        ucs_queue_pull(&ep->control);
-        ucs_mpool_put(elem);
+        (void)ucs_queue_pull(&ep->control);
+        control_over(control);
     }
     return true;
 }

@@ -186,12 +186,18 @@ void ucp_rdma_uncut(struct ucp_piece *piece)
     ucp_piece_destroy(piece);
 }
 
-void ucp_rdma_send_fin(struct ucp_ep *ep, const struct ucp_wire_fin *fin)
+static void fin_is_sent(void *arg)
+{
+    ucp_rndv_put(arg);
+}
+
+void ucp_rdma_send_fin(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin)
 {
     uint8_t bytes[UCP_WIRE_FIN_BYTES];
 
     ucp_wire_fin_encode(bytes, fin);
-    ucp_ep_send_control(ep, UCP_AM_FIN, bytes, sizeof(bytes));
+    ucp_ep_send_control_then(rndv->ep, UCP_AM_FIN, bytes, sizeof(bytes),
+                             fin_is_sent, rndv);
 }
 
 /* ---- both ends ---- */

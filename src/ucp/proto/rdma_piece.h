@@ -64,7 +64,9 @@ void ucp_rdma_shorten(struct ucp_piece *piece, size_t length);
 /* Take it back whole. */
 void ucp_rdma_uncut(struct ucp_piece *piece);
 
-void ucp_rdma_send_fin(struct ucp_ep *ep, const struct ucp_wire_fin *fin);
+/* The message ends after its FIN: this takes a use of it (ucp_rndv_get), which
+ * it puts when the transport has the FIN. */
+void ucp_rdma_send_fin(struct ucp_rndv *rndv, const struct ucp_wire_fin *fin);
 
 /* Post the next get, the next put. @return as ucp_bulk.step. */
 ucs_status_t ucp_rdma_get_step(struct ucp_rndv *rndv);

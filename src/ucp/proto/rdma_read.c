@@ -53,7 +53,8 @@ void ucp_rdma_get_check_end(struct ucp_rndv *rndv)
     if ((rndv->by_rdma.count == 0) && (fin.length > 0) &&
         (rndv->rdma.offset == rndv->rdma.end) && !ucp_rndv_is_over(rndv)) {
         rndv->by_rdma.read = 0;
-        ucp_rdma_send_fin(rndv->ep, &fin);
+        ucp_rndv_get(rndv);
+        ucp_rdma_send_fin(rndv, &fin);
     }
 }
 

@@ -39,9 +39,10 @@ static void put_over(struct ucp_piece *piece, ucs_status_t status)
         } else {
             put_back(rndv, &fin);
         }
-        ucp_rdma_send_fin(rndv->ep, &fin);
+        ucp_rdma_send_fin(rndv, &fin);
+    } else {
+        ucp_rndv_put(rndv);
     }
-    ucp_rndv_put(rndv);
 }
 
 /* Does a message that follows a completed put find its data? */
@@ -217,7 +218,8 @@ static void put_accept(struct ucp_rndv *rndv, const struct ucp_wire_put *put,
     rndv->peer_id = put->receiver_id;
     ucp_rndv_match(rndv);
     if (piece == NULL) {
-        ucp_rdma_send_fin(rndv->ep, &fin);
+        ucp_rndv_get(rndv);
+        ucp_rdma_send_fin(rndv, &fin);
         return;
     }
     status = ucp_extents_remove(&rndv->unasked, put->offset,

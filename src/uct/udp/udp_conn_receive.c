@@ -36,27 +36,31 @@ static bool receive_acts_at_once(unsigned kind, unsigned flags)
     }
 }
 
+/* Messages that came early, wherever in the ring they lie. */
+static void receive_forget_early(struct udp_conn *conn)
+{
+    struct udp_receive *receive = &conn->receive;
+    struct udp_held    *held;
+    uint32_t            index;
+
+    for (index = 0; index < receive->ring_count; ++index) {
+        held                 = (struct udp_held *)receive->ring[index];
+        receive->ring[index] = NULL;
+        if ((held != NULL) && (held != receive_nothing())) {
+            udp_share_release(conn, held);
+            udp_env_unhold(held);
+        }
+    }
+    receive->early_count = 0;
+    udp_share_return(conn);
+}
+
 void udp_conn_forget_received(struct udp_conn *conn)
 {
     struct udp_reassembly *reassembly, *next;
-    struct udp_receive    *receive = &conn->receive;
-    struct udp_held       *held;
-    uint32_t               number;
 
-    if (receive->ring != NULL) {
-        for (number = receive->expected; number != receive->early_end;
-             ++number) {
-            void **slot = udp_receive_slot(receive, number);
-
-            held  = (struct udp_held *)*slot;
-            *slot = NULL;
-            if ((held != NULL) && (held != receive_nothing())) {
-                udp_share_release(conn, held);
-                udp_env_unhold(held);
-            }
-        }
-        receive->early_count = 0;
-        udp_share_return(conn);
+    if (conn->receive.ring != NULL) {
+        receive_forget_early(conn);
     }
     ucs_list_for_each_safe (reassembly, next, &conn->reassemblies, link) {
         ucs_mpool_put(reassembly);

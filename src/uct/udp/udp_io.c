@@ -19,6 +19,10 @@ enum {
     IO_SLEEP_MAX  = 32, /* that are slept on at a time */
 };
 
+#ifdef __SANITIZE_THREAD__
+_Atomic unsigned io_packet_order;
+#endif
+
 static ucs_status_t io_channel_init(struct udp_io              *io,
                                     const struct udp_io_params *params,
                                     enum udp_channel            index)

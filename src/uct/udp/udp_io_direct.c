@@ -21,7 +21,7 @@ enum {
     DIRECT_OPEN_COUNT  = 512,     /* packets in a row to one peer */
     DIRECT_CLOSE_COUNT = 4096,    /* to others */
     DIRECT_RETRY_COUNT = 1 << 20, /* after a kernel has refused */
-    DIRECT_ASK_OTHER   = 16,      /* receives, of which one begins elsewhere */
+    DIRECT_ASK_OTHER   = 4,       /* receives, of which one begins elsewhere */
 };
 
 static bool direct_is_same(const struct ucs_sockaddr *a,

@@ -4,6 +4,7 @@
 #ifndef UCT_UDP_IO_PARTS_H_
 #define UCT_UDP_IO_PARTS_H_
 
+#include <stdatomic.h>
 #include <sys/socket.h>
 
 #include "ucs/fd.h"
@@ -86,6 +87,30 @@ bool io_direct_send(struct udp_io *io, struct io_channel *channel,
 
 /* Whether the direct socket, which is open, is to be asked first. */
 bool io_direct_is_next(struct io_direct *direct);
+
+/* What a packet tells of was written before it was sent: the kernel keeps that
+ * order between threads of one process, ThreadSanitizer does not know it. */
+#ifdef __SANITIZE_THREAD__
+extern _Atomic unsigned io_packet_order;
+
+static inline void io_order_sent(void)
+{
+    atomic_fetch_add_explicit(&io_packet_order, 1, memory_order_release);
+}
+
+static inline void io_order_received(void)
+{
+    (void)atomic_load_explicit(&io_packet_order, memory_order_acquire);
+}
+#else
+static inline void io_order_sent(void)
+{
+}
+
+static inline void io_order_received(void)
+{
+}
+#endif
 
 /* The kernel writes over both with each packet. */
 static inline void io_slot_reset(struct io_channel *channel, unsigned index)

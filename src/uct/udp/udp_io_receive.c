@@ -70,21 +70,16 @@ static void io_in_fill(struct io_channel *channel, unsigned index,
 static ssize_t io_recv_one(struct io_channel *channel, bool is_direct)
 {
     struct msghdr *message = &channel->messages[0].msg_hdr;
-    struct iovec  *part    = &channel->parts[0];
+    int            fd = is_direct ? channel->direct.fd : channel->socket.fd;
 
     if (channel->socket.receive_control) {
-        return recvmsg(is_direct ? channel->direct.fd : channel->socket.fd,
-                       message, 0);
+        return recvmsg(fd, message, 0);
     }
-    /* The kernel has nothing to say beside it. */
+    /* The kernel has nothing to say beside it. The direct socket, too, has
+     * packets of others: those that came before it was connected. */
     message->msg_controllen = 0;
-    if (is_direct) {
-        channel->addresses[0] = channel->direct.peer;
-        message->msg_namelen  = channel->direct.peer.size_bytes;
-        return recv(channel->direct.fd, part->iov_base, part->iov_len, 0);
-    }
-    return recvfrom(channel->socket.fd, part->iov_base, part->iov_len, 0,
-                    message->msg_name, &message->msg_namelen);
+    return recvfrom(fd, channel->parts[0].iov_base, channel->parts[0].iov_len,
+                    0, message->msg_name, &message->msg_namelen);
 }
 
 /* One packet, or several; both answer how many, or below 0 and errno. */
@@ -164,6 +159,7 @@ unsigned udp_io_receive(struct udp_io *io, enum udp_channel index,
         got = io_ask(io, channel, false, room);
     }
     channel->is_busy = (got > 0);
+    io_order_received();
     for (i = 0; i < got; ++i) {
         io_in_fill(channel, i, &in[i]);
     }

@@ -256,6 +256,7 @@ unsigned udp_io_send(struct udp_io *io, struct udp_out *out, unsigned count,
     unsigned done = 0;
 
     *status_p = UCS_OK;
+    io_order_sent();
     while (done < count) {
         struct io_channel *channel = &io->channels[out[done].channel];
         unsigned           sent    = 0;
