@@ -119,10 +119,65 @@ ep_queue__nothing_for_a_failed_endpoint(const struct test_param *param)
     pair_abandon(&pair);
 }
 
+static void count_call(void *arg)
+{
+    ++*(unsigned *)arg;
+}
+
+static void send_and_count(struct pair *pair, unsigned *calls)
+{
+    static const uint8_t bytes[UCP_WIRE_ABORT_BYTES] = {1, 2, 3};
+
+    ucp_ep_send_control_then(pair->eps[0], UCP_AM_ABORT, bytes, sizeof(bytes),
+                             count_call, calls);
+}
+
+/* Who waits for an answer to be on its way is called once, then. */
+static void ep_queue__then_is_called_once(const struct test_param *param)
+{
+    unsigned    calls = 0, late_calls = 0, count;
+    struct pair pair;
+
+    (void)param;
+    pair_open_setup(&pair, &sm, 0, UCP_ERR_HANDLING_MODE_PEER);
+    pair_meet(&pair);
+    send_and_count(&pair, &calls);
+    ck_assert_uint_eq(calls, 1); /* there was room */
+    count = fill(&pair);
+    do {
+        calls = 0;
+        send_and_count(&pair, &calls);
+    } while (calls == 1); /* an answer may use the last of it */
+    ck_assert(!ucs_queue_is_empty(&pair.eps[0]->control));
+    ucp_worker_progress(pair.workers[0]);
+    ck_assert_uint_eq(calls, 0); /* the peer has taken nothing */
+    while (!ucs_queue_is_empty(&pair.eps[0]->control)) {
+        ck_assert_uint_eq(calls, 0);
+        pair_progress(&pair);
+    }
+    ck_assert_uint_eq(calls, 1);
+    empty(&pair, count);
+
+    count = fill(&pair);
+    do {
+        late_calls = 0;
+        send_and_count(&pair, &late_calls);
+    } while (late_calls == 1);
+    ucp_ep_fail(pair.eps[0], UCS_ERR_CONNECTION_RESET);
+    ck_assert_uint_eq(late_calls, 1); /* nobody will hear it */
+    send_and_count(&pair, &late_calls);
+    ck_assert_uint_eq(late_calls, 2);
+    ck_assert_uint_eq(calls, 1);
+    ck_assert_int_eq(pair_wait(&pair, works[count - 1]),
+                     UCS_ERR_CONNECTION_RESET);
+    pair_abandon(&pair);
+}
+
 static const struct test_case ep_queue_cases[] = {
     TEST(ep_queue__fast_path),
     TEST(ep_queue__answers_go_first),
     TEST(ep_queue__nothing_for_a_failed_endpoint),
+    TEST(ep_queue__then_is_called_once),
     {0},
 };
 
