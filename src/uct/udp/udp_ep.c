@@ -312,8 +312,12 @@ void udp_ep_destroy(struct uct_ep *base)
     conn->user = NULL;
     if (conn->state == UDP_CONN_OPEN) {
         udp_connect_close(conn);
+    } else if (conn->state == UDP_CONN_CONNECT) {
+        /* The peer may use it already: once it is open it ends as others do. */
     } else if (conn->state != UDP_CONN_CLOSED) {
-        conn->is_over = true; /* nothing was accepted, or nothing is left */
+        /* Nothing was accepted, or nothing is left; nobody is answered. */
+        conn->state   = UDP_CONN_FAILED;
+        conn->is_over = true;
         udp_conn_notify(conn);
     }
     free(ep);
