@@ -115,8 +115,8 @@ static void connect_open(struct udp_conn *conn, const struct udp_hello *hello)
     udp_conn_make_busy(conn);
     udp_conn_notify(conn);
     udp_conn_rearm(conn);
-    if (conn->is_initiator && (conn->user == NULL)) {
-        udp_connect_close(conn); /* its endpoint has gone meanwhile */
+    if (conn->is_left) {
+        udp_connect_close(conn);
     }
 }
 

@@ -314,6 +314,7 @@ void udp_ep_destroy(struct uct_ep *base)
         udp_connect_close(conn);
     } else if (conn->state == UDP_CONN_CONNECT) {
         /* The peer may use it already: once it is open it ends as others do. */
+        conn->is_left = true;
     } else if (conn->state != UDP_CONN_CLOSED) {
         /* Nothing was accepted, or nothing is left; nobody is answered. */
         conn->state   = UDP_CONN_FAILED;
