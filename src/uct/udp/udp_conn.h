@@ -92,8 +92,7 @@ enum { UDP_FRAGMENT_FLUSH = UDP_KIND_COUNT };
  * shares           what it makes us keep (udp_share.h)
  * crypt            keys, when packets are encrypted; NULL
  * was_shut         the peer was told that its window is shut
- * is_left          its endpoint went while the peer may have accepted it: it is
- *                  closed when it is open
+ * is_left          its endpoint is gone: closed when it opens
  * is_probed        the tail was sent again, nothing came since
  * bundle           tiny messages that wait for one another; NULL: none
  * burst_count      of them in the turn burst_turn */
@@ -149,8 +148,7 @@ struct udp_conn {
 /* A connection with that id; nothing is sent. `conn` is the caller's. */
 void udp_conn_init(struct udp_conn *conn, struct udp_env *env, uint32_t id);
 
-/* Give everything back. Fragments in flight are forgotten: finish them
- * first. */
+/* Give everything back. Finish fragments in flight first. */
 void udp_conn_cleanup(struct udp_conn *conn);
 
 /* A packet for this connection, from outside; its head was decoded. */
