@@ -371,6 +371,11 @@ ucs_status_t udp_io_arm(struct udp_io *io, uint64_t deadline_ns,
     return UCS_OK;
 }
 
+void udp_io_detach(struct udp_io *io)
+{
+    (void)io;
+}
+
 bool udp_io_sleep(struct udp_io *const *ios, unsigned count,
                   uint64_t timeout_ns)
 {

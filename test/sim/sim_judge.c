@@ -2,8 +2,12 @@
 /* test/sim/sim_judge.c - what must not happen, looked at from outside. */
 #include "sim_judge.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "sim_rma.h"
 #include "ucs/clock.h"
+#include "ucs/log.h"
 
 enum {
     JUDGE_IDLE_TRIPS  = 10,
@@ -130,4 +134,27 @@ void sim_judge_say_what_waits(const struct sim_load *load)
                      flow->rma.step, flow->rma.pending);
         }
     }
+}
+
+/* Requests are the application's, and who is killed frees none. */
+static void judge_log(void *arg, ucs_log_level_t level, const char *file,
+                      unsigned line, const char *text)
+{
+    (void)arg;
+    if (strncmp(text, "mpool requests:", strlen("mpool requests:")) == 0) {
+        return;
+    }
+    if (strncmp(text, "mpool ", strlen("mpool ")) == 0) {
+        sim_fail("%s", text);
+        return;
+    }
+    fprintf(stderr, "%s:%u %s %s\n", file, line, ucsi_log_level_names[level],
+            text);
+}
+
+void sim_judge_listen(void)
+{
+    static const struct ucs_log_handler handler = {judge_log, NULL};
+
+    (void)ucsi_log_set_handler(&handler);
 }

@@ -23,6 +23,10 @@ void sim_judge_check_goodput(const struct sim_load *load);
 void sim_judge_note_pools(struct sim_load *load);
 void sim_judge_check_pools(const struct sim_load *load);
 
+/* From now on fail if a worker that ends has not put back what its transports
+ * took from their pools. */
+void sim_judge_listen(void);
+
 /* Fail, with a line for each flow that hangs. */
 void sim_judge_say_what_waits(const struct sim_load *load);
 

@@ -354,8 +354,8 @@ static void load_cleanup(struct sim_load *load)
 bool sim_load_run(const struct sim_plan *plan, enum sim_trace trace)
 {
     struct sim_load load = {.flow_count = 0};
-    bool            is_well;
 
+    sim_judge_listen();
     load_setup(&load, plan, trace);
     sim_load_run_until(&load, sim_judge_is_over, "the flows");
     if (!load.world.has_failed && (plan->segment_count != 0)) {
@@ -369,9 +369,8 @@ bool sim_load_run(const struct sim_plan *plan, enum sim_trace trace)
         sim_rma_check(&load);
         sim_judge_check_pools(&load);
     }
-    is_well = !load.world.has_failed;
-    if (is_well) {
+    if (!load.world.has_failed) {
         load_cleanup(&load);
     }
-    return is_well; /* after a failure the process ends */
+    return !load.world.has_failed; /* after a failure the process ends */
 }

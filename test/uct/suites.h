@@ -41,6 +41,7 @@ extern const struct test_suite sm_speed_suite;
 extern const struct test_suite sm_transport_suite;
 extern const struct test_suite transports_suite;
 extern const struct test_suite udp_bundle_suite;
+extern const struct test_suite udp_fragment_suite;
 extern const struct test_suite udp_conn_suite;
 extern const struct test_suite udp_crowd_suite;
 extern const struct test_suite udp_guests_suite;

@@ -44,6 +44,7 @@ static const struct test_suite *const suites[] = {&caps_suite,
                                                   &transports_suite,
 #ifdef HAVE_UDP
                                                   &udp_bundle_suite,
+                                                  &udp_fragment_suite,
                                                   &udp_conn_suite,
                                                   &udp_detour_suite,
                                                   &udp_guests_suite,

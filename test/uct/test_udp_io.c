@@ -142,6 +142,36 @@ static void udp_io_arm__packet_wakes(const struct test_param *param)
     udp_stage_close(ends);
 }
 
+/* A packet that came meanwhile is not lost. */
+static void udp_io_detach__lasts_until_armed(const struct test_param *param)
+{
+    struct udp_io_params params = udp_stage_params(param->value);
+    struct udp_end       ends[2];
+    struct udp_in        in;
+    enum udp_channel     channel;
+
+    udp_stage_open(ends, &params);
+    for (channel = 0; channel < UDP_CHANNEL_COUNT; ++channel) {
+        int fd = udp_io_event_fd(ends[1].io);
+
+        udp_io_detach(ends[1].io);
+        udp_io_detach(ends[1].io);
+        send_byte(&ends[0], &ends[1], channel);
+        ck_assert(!is_readable(fd, 100));
+        ck_assert_int_eq(udp_io_arm(ends[1].io, UCS_NS_INFINITE, false),
+                         UCS_ERR_BUSY);
+        ck_assert(is_readable(fd, 0));
+        ck_assert_uint_eq(udp_end_receive(&ends[1], channel, &in, 1), 1);
+        udp_io_detach(ends[1].io);
+        ck_assert_int_eq(udp_io_arm(ends[1].io, UCS_NS_INFINITE, false),
+                         UCS_OK);
+        send_byte(&ends[0], &ends[1], channel);
+        ck_assert(is_readable(fd, 10000));
+        ck_assert_uint_eq(udp_end_receive(&ends[1], channel, &in, 1), 1);
+    }
+    udp_stage_close(ends);
+}
+
 static void udp_io_arm__deadline_wakes(const struct test_param *param)
 {
     struct udp_io_params params = udp_stage_params(param->value);
@@ -229,6 +259,7 @@ static void udp_io_arm__race_loses_nothing(const struct test_param *param)
     struct udp_end       ends[2];
     struct udp_in        in[4];
     bool                 is_over = false;
+    unsigned             round   = 0;
     pthread_t            thread;
     void                *unanswered;
 
@@ -240,6 +271,9 @@ static void udp_io_arm__race_loses_nothing(const struct test_param *param)
         is_over =
             answer_all(ends, in, udp_io_receive(ends[1].io, UDP_DATA, in, 4)) ||
             is_over;
+        if (++round % 3 == 0) {
+            udp_io_detach(ends[1].io);
+        }
         if (!is_over &&
             (udp_io_arm(ends[1].io, UCS_NS_INFINITE, false) == UCS_OK) &&
             !is_readable(udp_io_event_fd(ends[1].io), 20000)) {
@@ -252,10 +286,15 @@ static void udp_io_arm__race_loses_nothing(const struct test_param *param)
 }
 
 static const struct test_case cases[] = {
-    TEST(udp_io__tells_what_it_got),      TEST(udp_io__range_of_ports),
-    TEST(udp_io__descriptor_limit),       TEST(udp_io_arm__packet_wakes),
-    TEST(udp_io_arm__deadline_wakes),     TEST(udp_io_arm__room_is_there),
-    TEST(udp_io_arm__race_loses_nothing), {0},
+    TEST(udp_io__tells_what_it_got),
+    TEST(udp_io__range_of_ports),
+    TEST(udp_io__descriptor_limit),
+    TEST(udp_io_arm__packet_wakes),
+    TEST(udp_io_detach__lasts_until_armed),
+    TEST(udp_io_arm__deadline_wakes),
+    TEST(udp_io_arm__room_is_there),
+    TEST(udp_io_arm__race_loses_nothing),
+    {0},
 };
 
 const struct test_suite udp_io_suite = {"udp_io", cases, udp_stage_families,

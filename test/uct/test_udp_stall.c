@@ -8,7 +8,7 @@
 #include "uct/suites.h"
 #include "uct/udp_wild.h"
 
-enum { STALL_IDLE_MS = 1000, STALL_SWITCHES_MAX = 40 };
+enum { STALL_IDLE_MS = 1000, STALL_SWITCHES_MAX = 40, STALL_POLL_COUNT = 3000 };
 
 static struct wild wild;
 
@@ -119,6 +119,24 @@ static void rest__lasts_while_nothing_is_due(const struct test_param *param)
     ck_assert(rests(0));
 }
 
+/* Who polls for long is not told of packets; the helper rested on that. */
+static void rest__ends_when_it_polls_for_long(const struct test_param *param)
+{
+    unsigned round, poll;
+
+    for (round = 0; round < 3; ++round) {
+        let_rest(param);
+        for (poll = 0; poll < STALL_POLL_COUNT; ++poll) {
+            (void)uct_udp_transport.progress(wild.hosts[1].iface);
+        }
+        if (is_by_hand(param)) {
+            ck_assert(!rests(1));
+        }
+        wild_send(&wild.hosts[0]);
+        ck_assert(test_wait_until(has_kept_all, (void *)(uintptr_t)param, 20));
+    }
+}
+
 /* Its packet is what wakes it. */
 static void sleeper__keeps_its_packets(const struct test_param *param)
 {
@@ -203,6 +221,7 @@ static void computing__costs_nothing(const struct test_param *param)
 static const struct test_case cases[] = {
     TEST(rest__ends_when_something_is_sent),
     TEST(rest__lasts_while_nothing_is_due),
+    TEST(rest__ends_when_it_polls_for_long),
     TEST(sleeper__keeps_its_packets),
     TEST(sleeper__is_woken_seldom),
     TEST(computing__costs_nothing),

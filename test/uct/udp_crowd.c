@@ -16,8 +16,7 @@
 #include "uct/api/uct.h"
 #include "uct/suites.h"
 #include "uct/udp/udp.h"
-
-extern const struct uct_transport uct_udp_transport;
+#include "uct/udp_wild.h"
 
 enum {
     CROWD_PEER_COUNT     = 1000,
@@ -73,18 +72,10 @@ static void crowd_error(struct uct_ep *ep, ucs_status_t status)
 
 static void open_md(void)
 {
-    struct uct_device devices[16] = {0};
-    char              reason[UCT_REASON_BYTES_MAX];
-    unsigned          count = UCS_ARRAY_COUNT(devices), index;
+    struct uct_device device;
 
-    uct_udp_transport.devices(NULL, devices, &count, reason);
-    for (index = 0; index < count; ++index) {
-        if (strcmp(devices[index].name, "lo") == 0) {
-            ck_assert_int_eq(ucti_md_open(&devices[index], &md), UCS_OK);
-            return;
-        }
-    }
-    test_skip("no device lo");
+    wild_find_lo(&device);
+    ck_assert_int_eq(ucti_md_open(&device, &md), UCS_OK);
 }
 
 static void open_host(struct crowd_host *host)

@@ -38,7 +38,7 @@ static void wild_error(struct uct_ep *ep, ucs_status_t status)
     ((struct wild_host *)ep->user)->failed = status;
 }
 
-static void wild_find_lo(struct uct_device *device)
+void wild_find_lo(struct uct_device *device)
 {
     struct uct_device devices[16] = {0};
     char              reason[UCT_REASON_BYTES_MAX];

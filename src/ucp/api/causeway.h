@@ -146,9 +146,10 @@ enum causeway_explain_flag {
 };
 
 /* What to explain; without a field: all of that kind.
- * mode      "standard", "sync", "ready", "buffered"
- * datatype  "contig", "iov", "generic", "strided"; "iov-long": with more
- * entries than the lane takes at once bytes     only messages of this size
+ * mode           "standard", "sync", "ready", "buffered"
+ * datatype       "contig", "iov", "generic", "strided"; "iov-long": with more
+ *                entries than the lane takes at once
+ * bytes          only messages of this size
  * operation      "tag", which also is meant without it; "am", "stream", "put",
  *                "get", "atomic" once libucp does them
  * memory         "host", which also is meant without it, or "mapped"

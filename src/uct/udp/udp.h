@@ -69,7 +69,8 @@ UCS_MUST_USE ucs_status_t udp_options_read(const void         *config,
  * is_direct    messages may be handed up now
  * is_armed     the application has not called since it said that it sleeps
  * bulk_count   polls in which the data channel is expected to have something
- * skip_count   polls in which a channel was not asked */
+ * skip_count   polls in which a channel was not asked
+ * detach_count polls until the sockets leave the event set; 0: they have */
 struct udp_iface {
     struct uct_iface        base;
     struct udp_options      options;
@@ -85,7 +86,7 @@ struct udp_iface {
     struct ucs_counters     counters;
     unsigned                inbox_count;
     uint32_t                id_next;
-    unsigned                bulk_count, skip_count;
+    unsigned                bulk_count, skip_count, detach_count;
     atomic_uint             gate;
     unsigned                depth, helper_depth;
     _Atomic uint64_t        poll_count;
@@ -187,15 +188,20 @@ void udp_iface_linger(struct udp_iface *iface);
 /* udp_progress.c */
 extern const struct udp_env_ops udp_iface_ops;
 unsigned                        udp_progress(struct uct_iface *iface);
-int                             udp_event_fd(struct uct_iface *iface);
-ucs_status_t                    udp_arm(struct uct_iface *iface);
+/* Receive, acknowledge, send again; nothing is handed up. */
+unsigned udp_iface_serve(struct udp_iface *iface);
+
+/* udp_wakeup.c */
+enum { UDP_SKIP_ALL = 1 << 16 }; /* skip_count: everybody is asked next */
+int          udp_event_fd(struct uct_iface *iface);
+ucs_status_t udp_arm(struct uct_iface *iface);
 /* Let the descriptor fire when something is due; now, if the application has
  * something to do. @return UCS_OK, UCS_ERR_BUSY: something waits. */
 ucs_status_t udp_iface_set_alarm(struct udp_iface *iface);
 /* The same for who only serves it: the application's work does not count. */
 ucs_status_t udp_iface_set_timer(struct udp_iface *iface);
-/* Receive, acknowledge, send again; nothing is handed up. */
-unsigned udp_iface_serve(struct udp_iface *iface);
+/* detach_count is 0: no packet fires the descriptor until one of the above. */
+void udp_iface_detach(struct udp_iface *iface);
 
 /* udp_ep.c */
 ucs_status_t      udp_ep_create(struct uct_iface           *iface,

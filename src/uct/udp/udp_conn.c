@@ -43,6 +43,7 @@ static void conn_leave(struct udp_conn *conn)
         ucs_list_remove(&conn->owing_link);
         conn->is_owing = false;
     }
+    udp_connect_answered(conn); /* or never */
     ucsi_timer_stop(&conn->env->timers, &conn->timer);
     udp_bundle_drop(conn);
     if (conn->env->deferred == conn) {
@@ -155,13 +156,13 @@ void udp_conn_fail(struct udp_conn *conn, ucs_status_t status)
     conn->status = status;
     conn_leave(conn);
     conn_fail_sent(conn, status);
+    conn_fail_queue(&conn->flushes, status); /* they count as sent, too */
     ucs_list_for_each_safe (fragment, next, &conn->operations, link) {
         if (fragment->is_sent) {
             udp_conn_finish(fragment, status);
         }
     }
     conn_fail_queue(&conn->fragments, status);
-    conn_fail_queue(&conn->flushes, status);
     conn_drop_segments(conn);
     udp_conn_notify(conn);
 }

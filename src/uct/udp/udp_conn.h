@@ -92,7 +92,7 @@ enum { UDP_FRAGMENT_FLUSH = UDP_KIND_COUNT };
  * shares           what it makes us keep (udp_share.h)
  * crypt            keys, when packets are encrypted; NULL
  * was_shut         the peer was told that its window is shut
- * is_left          its endpoint is gone: closed when it opens
+ * is_asking        in env->asking_count; is_left: it is closed when it opens
  * is_probed        the tail was sent again, nothing came since
  * bundle           tiny messages that wait for one another; NULL: none
  * burst_count      of them in the turn burst_turn */
@@ -104,7 +104,7 @@ struct udp_conn {
     bool                  is_initiator, is_fin_queued, is_fin_acked;
     bool                  has_peer_fin, has_source, is_source_ended;
     bool                  is_busy, is_owing, was_shut, is_left, needs_notify;
-    bool                  is_probed, is_over, has_first, is_guest;
+    bool                  is_asking, is_probed, is_over, has_first, is_guest;
     ucs_status_t          status; /* why it failed, or how the source ended */
     struct ucs_sockaddr   address[UDP_CHANNEL_COUNT];
     struct udp_detour     detour;

@@ -65,6 +65,14 @@ bool udp_conn_decrypt(struct udp_conn *conn, const struct udp_head *head,
 /* As udp_conn_transmit(), each packet sealed. */
 size_t udp_conn_transmit_sealed(struct udp_conn *conn, struct udp_out *out);
 
+/* Is there room for a segment of anybody on the way, and in the socket? */
+UCS_INLINE bool udp_env_may_send(const struct udp_env *env)
+{
+    return !env->is_blocked &&
+           (ucs_hotel_guest_count(&env->hotel) + env->bundle_count <
+            env->hotel.room_count);
+}
+
 /* Number a new segment and write its head; the window has room. */
 void udp_segment_number(struct udp_conn *conn, struct udp_segment *segment,
                         struct udp_head *head);
@@ -86,14 +94,6 @@ void udp_conn_start_probe(struct udp_conn *conn);
 UCS_INLINE bool udp_fragment_is_refused(const struct udp_fragment *fragment)
 {
     return (fragment->kind == UDP_KIND_PUT) && (fragment->status != UCS_OK);
-}
-
-/* Is there room for a segment of anybody on the way, and in the socket? */
-UCS_INLINE bool udp_env_may_send(const struct udp_env *env)
-{
-    return !env->is_blocked &&
-           (ucs_hotel_guest_count(&env->hotel) + env->bundle_count <
-            env->hotel.room_count);
 }
 
 /* conn->refusal from now on; before all others. */

@@ -73,6 +73,8 @@ static void connect_ask(struct udp_conn *conn)
     ++conn->retry_count;
     conn->asked_ns      = conn->env->now_ns;
     conn->env->asked_ns = conn->env->now_ns;
+    conn->env->asking_count += !conn->is_asking;
+    conn->is_asking = true;
     conn->retry_ns =
         conn->env->now_ns + ucs_min(wait_ns, (uint64_t)CONNECT_RETRY_MAX_NS);
     if (!connect_send(conn, (conn->state == UDP_CONN_HELLO)
@@ -95,10 +97,17 @@ void udp_connect_begin(struct udp_conn *conn, uint16_t data_port)
 }
 
 /* From now on there is a path: measure it. */
+void udp_connect_answered(struct udp_conn *conn)
+{
+    conn->env->asking_count -= conn->is_asking;
+    conn->is_asking = false;
+}
+
 static void connect_open(struct udp_conn *conn, const struct udp_hello *hello)
 {
     struct udp_env *env = conn->env;
 
+    udp_connect_answered(conn);
     conn->state             = UDP_CONN_OPEN;
     conn->peer_id           = hello->id;
     conn->peer_incarnation  = hello->incarnation;

@@ -15,6 +15,8 @@ struct udp_connect_self {
 
 /* Ask the peer whose address, secret (conn->handshake) and nonce are set. */
 void udp_connect_begin(struct udp_conn *conn, uint16_t data_port);
+/* No answer is waited for any more. */
+void udp_connect_answered(struct udp_conn *conn);
 /* Answer a COOKIE or ACCEPT. */
 void udp_connect_packet(struct udp_conn *conn, const struct udp_head *head,
                         const uint8_t *bytes, size_t length);

@@ -117,7 +117,7 @@ struct udp_env_ops {
 };
 
 /* now_ns          of this step; set by the owner before each call
- * asked_ns        when a handshake asked last, of any connection; 0: never
+ * asking_count    handshakes without an answer; asked_ns: the last question
  * ending_count    connections of which our half ends and has not ended
  * came_by         whose sockets the packet came by that is being looked at;
  *                 NULL: our own. came_from: from where, then
@@ -146,7 +146,7 @@ struct udp_env {
     const struct udp_env_ops  *ops;
     uint64_t                   now_ns;
     uint64_t                   asked_ns;
-    uint32_t                   ending_count;
+    uint32_t                   ending_count, asking_count;
     struct udp_env            *came_by;
     const struct ucs_sockaddr *came_from;
     uint64_t                   bound_ns;

@@ -129,6 +129,7 @@ static void iface_init(struct udp_iface *iface)
     ucs_queue_init(&iface->notified);
     atomic_init(&iface->gate, 0);
     atomic_init(&iface->poll_count, 0);
+    iface->detach_count = 1;
 }
 
 /* All gates of a ring: it changes only when nobody else looks at it. */

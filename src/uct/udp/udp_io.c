@@ -52,8 +52,7 @@ static ucs_status_t io_channel_init(struct udp_io              *io,
         message->msg_control       = &channel->controls[i];
         io_slot_reset(channel, i);
     }
-    return ucsi_event_set_add(&io->events, channel->socket.fd, UCS_EVENT_READ,
-                              channel);
+    return UCS_OK;
 }
 
 static size_t io_device_mtu(const struct ucs_sockaddr *local)
@@ -73,6 +72,51 @@ static size_t io_device_mtu(const struct ucs_sockaddr *local)
     return mtu_bytes;
 }
 
+void udp_io_detach(struct udp_io *io)
+{
+    enum udp_channel index;
+
+    for (index = 0; index < UDP_CHANNEL_COUNT; ++index) {
+        struct io_channel *channel = &io->channels[index];
+
+        if (channel->direct.fd >= 0) {
+            ucsi_event_set_remove(&io->events, channel->direct.fd);
+        }
+        ucsi_event_set_remove(&io->events, channel->socket.fd);
+        channel->is_watched = false;
+    }
+    io->is_attached = false;
+}
+
+static ucs_status_t io_attach_socket(struct udp_io     *io,
+                                     struct io_channel *channel, int fd)
+{
+    return (fd >= 0)
+               ? ucsi_event_set_add(&io->events, fd, UCS_EVENT_READ, channel)
+               : UCS_OK;
+}
+
+static ucs_status_t io_attach(struct udp_io *io)
+{
+    ucs_status_t     status = UCS_OK;
+    enum udp_channel index;
+
+    for (index = 0; (index < UDP_CHANNEL_COUNT) && (status == UCS_OK);
+         ++index) {
+        struct io_channel *channel = &io->channels[index];
+
+        status = io_attach_socket(io, channel, channel->socket.fd);
+        if (status == UCS_OK) {
+            status = io_attach_socket(io, channel, channel->direct.fd);
+        }
+    }
+    io->is_attached = (status == UCS_OK);
+    if (!io->is_attached) {
+        udp_io_detach(io);
+    }
+    return status;
+}
+
 static ucs_status_t io_init(struct udp_io              *io,
                             const struct udp_io_params *params)
 {
@@ -90,6 +134,9 @@ static ucs_status_t io_init(struct udp_io              *io,
     for (index = 0; (index < UDP_CHANNEL_COUNT) && (status == UCS_OK);
          ++index) {
         status = io_channel_init(io, params, index);
+    }
+    if (status == UCS_OK) {
+        status = io_attach(io); /* a limit is met now, not at the first sleep */
     }
     io->timer_ns  = UCS_NS_INFINITE;
     io->mtu_bytes = io_device_mtu(&params->local);
@@ -207,10 +254,13 @@ ucs_status_t udp_io_arm(struct udp_io *io, uint64_t deadline_ns,
     struct ucs_event events[2 * UDP_CHANNEL_COUNT + 1];
     unsigned         count = 0;
     unsigned         i;
-    bool             any;
+    bool             any = false;
     ucs_status_t     status;
 
-    status = io_watch(io, want_writable, &any);
+    status = io->is_attached ? UCS_OK : io_attach(io);
+    if (status == UCS_OK) {
+        status = io_watch(io, want_writable, &any);
+    }
     if (status == UCS_OK) {
         status = io_set_timer(io, deadline_ns);
     }

@@ -182,6 +182,10 @@ int udp_io_event_fd(const struct udp_io *io);
 UCS_MUST_USE ucs_status_t udp_io_arm(struct udp_io *io, uint64_t deadline_ns,
                                      bool want_writable);
 
+/* Leave the event set until the next udp_io_arm(): who polls all the time does
+ * without, and no sender's packet asks whom it wakes (docs/adr/0036). */
+void udp_io_detach(struct udp_io *io);
+
 /* Sleep until one of [count] that are armed must wake, or so long.
  * @return false: one cannot sleep here: time does not pass in a simulation
  *         while somebody waits for it. */

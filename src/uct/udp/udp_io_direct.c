@@ -89,7 +89,7 @@ static void direct_open(struct udp_io *io, struct io_channel *channel)
     struct io_direct *direct = &channel->direct;
 
     direct->fd = direct_connect(io, channel);
-    if ((direct->fd >= 0) &&
+    if ((direct->fd >= 0) && io->is_attached &&
         (ucsi_event_set_add(&io->events, direct->fd, UCS_EVENT_READ, channel) !=
          UCS_OK)) {
         ucsi_fd_close(&direct->fd);

@@ -62,9 +62,11 @@ struct io_channel {
     struct ucs_sockaddr addresses[UDP_IO_RECEIVE_COUNT_MAX];
 };
 
+/* is_attached  the sockets are in the event set: who polls does without */
 struct udp_io {
     struct io_channel    channels[UDP_CHANNEL_COUNT];
     struct ucs_event_set events;
+    bool                 is_attached;
     int                  timer_fd;
     uint64_t             timer_ns; /* as it is set */
     size_t               mtu_bytes;

@@ -206,7 +206,7 @@ static unsigned progress_channel(struct udp_iface *iface,
  * before it is for nobody yet, and would have to come again. */
 static bool progress_is_opening(const struct udp_env *env)
 {
-    return (env->asked_ns != 0) &&
+    return (env->asking_count > 0) &&
            (env->now_ns - env->asked_ns < PROGRESS_OPENING_NS);
 }
 
@@ -398,6 +398,9 @@ unsigned udp_progress(struct uct_iface *base)
         &iface->poll_count,
         atomic_load_explicit(&iface->poll_count, memory_order_relaxed) + 1,
         memory_order_relaxed);
+    if ((iface->detach_count > 0) && (--iface->detach_count == 0)) {
+        udp_iface_detach(iface);
+    }
     iface->env.now_ns = ucsi_clock_ns();
     iface->is_direct  = true;
     iface->is_armed   = false;
@@ -428,71 +431,4 @@ unsigned udp_progress(struct uct_iface *base)
     iface->is_direct = false;
     udp_leave(iface);
     return count;
-}
-
-/* --------------------------------------------------------------- sleeping */
-
-int udp_event_fd(struct uct_iface *iface)
-{
-    return udp_io_event_fd(udp_iface_of(iface)->io);
-}
-
-static bool progress_has_work(struct udp_iface *iface)
-{
-    enum uct_may_send may;
-    struct uct_ep    *ep;
-
-    if (!ucs_queue_is_empty(&iface->inbox) ||
-        !ucs_queue_is_empty(&iface->notified)) {
-        return true;
-    }
-    ucs_list_for_each (ep, &iface->base.pending, pending_link) {
-        may = udp_ep_may_send(ep);
-        if (may == UCT_MAY_SEND_NOW) {
-            return true;
-        }
-        if (may == UCT_MAY_SEND_NOBODY) {
-            break;
-        }
-    }
-    return udp_env_deadline_ns(&iface->env) <= iface->env.now_ns;
-}
-
-static ucs_status_t progress_set_alarm(struct udp_iface *iface,
-                                       uint64_t          deadline_ns)
-{
-    iface->stall.alarm_ns = deadline_ns;
-    return udp_io_arm(iface->io, deadline_ns, iface->env.is_blocked);
-}
-
-ucs_status_t udp_iface_set_timer(struct udp_iface *iface)
-{
-    return progress_set_alarm(iface, udp_env_deadline_ns(&iface->env));
-}
-
-ucs_status_t udp_iface_set_alarm(struct udp_iface *iface)
-{
-    return progress_has_work(iface)
-               ? progress_set_alarm(iface, iface->env.now_ns)
-               : udp_iface_set_timer(iface);
-}
-
-ucs_status_t udp_arm(struct uct_iface *base)
-{
-    struct udp_iface *iface = udp_iface_of(base);
-    ucs_status_t      status;
-
-    udp_enter(iface);
-    iface->env.now_ns = ucsi_clock_ns();
-    iface->skip_count = PROGRESS_SKIP_COUNT; /* ask all who wakes us */
-    udp_env_catch_up(&iface->env);
-    udp_env_send_bundles(&iface->env);
-    /* Who sleeps owes nobody anything. */
-    (void)udp_env_settle(&iface->env);
-    status =
-        progress_has_work(iface) ? UCS_ERR_BUSY : udp_iface_set_alarm(iface);
-    iface->is_armed             = (status == UCS_OK);
-    iface->stall.waits_since_ns = iface->env.now_ns;
-    udp_leave(iface);
-    return status;
 }

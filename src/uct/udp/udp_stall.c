@@ -80,12 +80,25 @@ enum udp_stall_next udp_stall_look(struct udp_iface *iface)
                        : UDP_STALL_TICK;
 }
 
+static void stall_end_rest(struct udp_iface *iface)
+{
+    /* Relaxed: the bell orders it for the thread. */
+    atomic_store_explicit(&iface->stall.rests, false, memory_order_relaxed);
+    udp_stall_wake();
+}
+
+void udp_stall_detached(struct udp_iface *iface)
+{
+    /* Relaxed: written inside the gate, where we are. */
+    if (atomic_load_explicit(&iface->stall.rests, memory_order_relaxed)) {
+        stall_end_rest(iface);
+    }
+}
+
 void udp_stall_leave(struct udp_iface *iface)
 {
     if ((udp_env_deadline_ns(&iface->env) < iface->stall.alarm_ns) ||
         iface->env.is_blocked) {
-        /* Relaxed: the bell orders it for the thread. */
-        atomic_store_explicit(&iface->stall.rests, false, memory_order_relaxed);
-        udp_stall_wake();
+        stall_end_rest(iface);
     }
 }

@@ -50,6 +50,9 @@ enum udp_stall_next udp_stall_look(struct udp_iface *iface);
  * something was left that cannot wait. */
 void udp_stall_leave(struct udp_iface *iface);
 
+/* Its descriptor tells of packets no more: do not rest on it. */
+void udp_stall_detached(struct udp_iface *iface);
+
 /* udp_stall_thread.c: look at it again and again, until it is forgotten. */
 ucs_status_t udp_stall_watch(struct udp_iface *iface);
 void         udp_stall_forget(struct udp_iface *iface);
