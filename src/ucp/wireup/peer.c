@@ -285,19 +285,30 @@ static struct ucp_ep *announce_find_ep(struct ucp_worker *worker,
     return peer->eps[index];
 }
 
-/* A word about a rail. @return false: it is none, or makes no sense. */
+/* A word about a rail. @return false: it is none. */
 static bool announce_of_rail(struct ucp_worker *worker,
                              struct uct_source *source, const uint8_t *bytes,
                              size_t length)
 {
     uint8_t flag = (length < UCP_ANNOUNCE_HEAD_BYTES) ? 0 : bytes[4];
+    bool    is_heard;
 
-    if ((length == UCP_ANNOUNCE_RAIL_BYTES) && (flag == UCP_ANNOUNCE_RAIL) &&
-        (source->user == NULL)) {
-        return ucp_peer_rail_announced(worker, source, bytes);
+    if ((length == UCP_ANNOUNCE_RAIL_BYTES) && (flag == UCP_ANNOUNCE_RAIL)) {
+        is_heard = (source->user == NULL) &&
+                   ucp_peer_rail_announced(worker, source, bytes);
+    } else if ((length == UCP_ANNOUNCE_HEAD_BYTES) &&
+               (flag == UCP_ANNOUNCE_USED)) {
+        is_heard =
+            (source->user != NULL) && ucp_peer_rail_used(source->user, bytes);
+    } else {
+        return false;
     }
-    return (length == UCP_ANNOUNCE_HEAD_BYTES) && (flag == UCP_ANNOUNCE_USED) &&
-           (source->user != NULL) && ucp_peer_rail_used(source->user, bytes);
+    if (!is_heard) { /* of one that we have given up, mostly */
+        ++worker->bad_ids;
+        ucs_diag("a rail of an endpoint that is not known here, or not any "
+                 "more, is not heard");
+    }
+    return true;
 }
 
 /* A peer that gave us up while we did not run (stopped, cut off) may come back
