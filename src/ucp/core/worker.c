@@ -131,10 +131,13 @@ static void worker_add_to_poll(struct ucp_worker             *worker,
                                const struct ucp_worker_iface *wiface)
 {
     if (wiface->attr.flags & UCT_IFACE_POLL_IS_SYSCALL) {
+        worker->slow_wait_cycles = ucsi_clock_ns_to_cycles(WORKER_SLOW_POLL_NS);
+        worker->slow_wait_cycles_max =
+            ucsi_clock_ns_to_cycles(WORKER_SLOW_POLL_NS_MAX);
         worker->slow[worker->slow_count++] = (struct ucp_slow_iface){
             .iface       = wiface->iface,
             .quiet_count = WORKER_SLOW_QUIET_MAX,
-            .wait_cycles = ucsi_clock_ns_to_cycles(WORKER_SLOW_POLL_NS),
+            .wait_cycles = worker->slow_wait_cycles,
         };
         worker->slow_countdown = 1;
         worker->slow_calls     = 1;
@@ -344,20 +347,20 @@ void ucp_worker_close(struct ucp_worker *worker)
 
 /* One that is quiet is left alone for a sixteenth of its silence: so much
  * later, at most, is noticed what ends it. */
-static unsigned slow_poll(struct ucp_slow_iface *slow, uint64_t now)
+static unsigned slow_poll(const struct ucp_worker *worker,
+                          struct ucp_slow_iface *slow, uint64_t now)
 {
     unsigned count = uct_iface_progress(slow->iface);
 
     if (count > 0) {
         slow->quiet_count = 0;
-        slow->wait_cycles = ucsi_clock_ns_to_cycles(WORKER_SLOW_POLL_NS);
+        slow->wait_cycles = worker->slow_wait_cycles;
     } else if (slow->quiet_count < WORKER_SLOW_QUIET_MAX) {
         ++slow->quiet_count;
     } else {
         slow->wait_cycles += slow->wait_cycles / WORKER_SLOW_SILENCE_PARTS;
         slow->wait_cycles =
-            ucs_min(slow->wait_cycles,
-                    ucsi_clock_ns_to_cycles(WORKER_SLOW_POLL_NS_MAX));
+            ucs_min(slow->wait_cycles, worker->slow_wait_cycles_max);
     }
     slow->poll_cycles = now + slow->wait_cycles;
     return count;
@@ -369,7 +372,7 @@ static unsigned slow_poll(struct ucp_slow_iface *slow, uint64_t now)
 static unsigned slow_calls(struct ucp_worker *worker, bool is_quiet,
                            uint64_t now)
 {
-    uint64_t wait    = ucsi_clock_ns_to_cycles(WORKER_SLOW_POLL_NS);
+    uint64_t wait    = worker->slow_wait_cycles;
     uint64_t elapsed = now - worker->slow_look_cycles;
     unsigned calls   = worker->slow_calls;
 
@@ -398,7 +401,7 @@ static UCS_OUTLINE unsigned worker_poll_slow(struct ucp_worker *worker)
         if ((worker->fast_count == 0) ||
             (slow->quiet_count < WORKER_SLOW_QUIET_MAX) ||
             (now >= slow->poll_cycles)) {
-            count += slow_poll(slow, now);
+            count += slow_poll(worker, slow, now);
         }
         is_quiet = is_quiet && (slow->quiet_count == WORKER_SLOW_QUIET_MAX);
     }

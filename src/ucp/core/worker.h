@@ -81,6 +81,8 @@ enum ucp_count {
  * fast, slow    interfaces by how progress polls them
  * slow_countdown  calls until the slow ones are looked at, of slow_calls; the
  *                 last time was slow_look_cycles
+ * slow_wait_cycles  between two polls of one that begins to be quiet;
+ *                 slow_wait_cycles_max: of one that is
  * requests      pool: struct ucp_request and the user's bytes
  * ids           requests that a peer may name
  * peers         by worker id: struct ucp_peer
@@ -99,6 +101,7 @@ struct ucp_worker {
     unsigned                  slow_count;
     unsigned                  slow_countdown, slow_calls;
     uint64_t                  slow_look_cycles;
+    uint64_t                  slow_wait_cycles, slow_wait_cycles_max;
     struct uct_iface         *fast[UCP_DEVICE_COUNT_MAX];
     struct ucp_tag_queues     tag;
     struct ucs_mpool          requests;

@@ -128,9 +128,9 @@ static ssize_t direct_call(int fd, const struct udp_out *out)
     struct msghdr message = {.msg_iov    = (struct iovec *)(uintptr_t)out->iov,
                              .msg_iovlen = out->iov_count};
 
-    return (out->iov_count == 1)
-               ? send(fd, out->iov[0].iov_base, out->iov[0].iov_len, 0)
-               : sendmsg(fd, &message, 0);
+    return (out->iov_count == 1) ? io_sys_sendto(fd, out->iov[0].iov_base,
+                                                 out->iov[0].iov_len, NULL, 0)
+                                 : sendmsg(fd, &message, 0);
 }
 
 bool io_direct_send(struct udp_io *io, struct io_channel *channel,

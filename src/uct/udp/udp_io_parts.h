@@ -6,6 +6,8 @@
 
 #include <stdatomic.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "ucs/fd.h"
 #include "uct/udp/udp_io.h"
@@ -89,6 +91,34 @@ bool io_direct_send(struct udp_io *io, struct io_channel *channel,
 
 /* Whether the direct socket, which is open, is to be asked first. */
 bool io_direct_is_next(struct io_direct *direct);
+
+/* The calls of the data path. These sockets never block, so nobody need be
+ * cancelled in them; libc's own functions prepare for that wherever there is a
+ * second thread, which costs a hundredth of a message each time. As send(2),
+ * recvfrom(2), recvmsg(2), recvmmsg(2). */
+static inline ssize_t io_sys_sendto(int fd, const void *bytes, size_t length,
+                                    const void *address,
+                                    socklen_t   address_bytes)
+{
+    return syscall(SYS_sendto, fd, bytes, length, 0, address, address_bytes);
+}
+
+static inline ssize_t io_sys_recvfrom(int fd, void *bytes, size_t room,
+                                      void *address, socklen_t *address_bytes)
+{
+    return syscall(SYS_recvfrom, fd, bytes, room, 0, address, address_bytes);
+}
+
+static inline ssize_t io_sys_recvmsg(int fd, struct msghdr *message)
+{
+    return syscall(SYS_recvmsg, fd, message, 0);
+}
+
+static inline int io_sys_recvmmsg(int fd, struct mmsghdr *messages,
+                                  unsigned count)
+{
+    return (int)syscall(SYS_recvmmsg, fd, messages, count, 0, NULL);
+}
 
 /* What a packet tells of was written before it was sent: the kernel keeps that
  * order between threads of one process, ThreadSanitizer does not know it. */

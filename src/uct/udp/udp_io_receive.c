@@ -73,13 +73,14 @@ static ssize_t io_recv_one(struct io_channel *channel, bool is_direct)
     int            fd = is_direct ? channel->direct.fd : channel->socket.fd;
 
     if (channel->socket.receive_control) {
-        return recvmsg(fd, message, 0);
+        return io_sys_recvmsg(fd, message);
     }
     /* The kernel has nothing to say beside it. The direct socket, too, has
      * packets of others: those that came before it was connected. */
     message->msg_controllen = 0;
-    return recvfrom(fd, channel->parts[0].iov_base, channel->parts[0].iov_len,
-                    0, message->msg_name, &message->msg_namelen);
+    return io_sys_recvfrom(fd, channel->parts[0].iov_base,
+                           channel->parts[0].iov_len, message->msg_name,
+                           &message->msg_namelen);
 }
 
 /* One packet, or several; both answer how many, or below 0 and errno. */
@@ -88,8 +89,9 @@ static int io_recv(struct io_channel *channel, bool is_direct, unsigned room)
     ssize_t got;
 
     if (room > 1) {
-        return recvmmsg(is_direct ? channel->direct.fd : channel->socket.fd,
-                        channel->messages, room, 0, NULL);
+        return io_sys_recvmmsg(is_direct ? channel->direct.fd
+                                         : channel->socket.fd,
+                               channel->messages, room);
     }
     got = io_recv_one(channel, is_direct);
     if (got < 0) {

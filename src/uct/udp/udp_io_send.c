@@ -75,9 +75,9 @@ static ssize_t io_call(const struct io_channel *channel,
                        const struct msghdr     *message)
 {
     if ((message->msg_iovlen == 1) && (message->msg_controllen == 0)) {
-        return sendto(channel->socket.fd, message->msg_iov[0].iov_base,
-                      message->msg_iov[0].iov_len, 0, message->msg_name,
-                      message->msg_namelen);
+        return io_sys_sendto(channel->socket.fd, message->msg_iov[0].iov_base,
+                             message->msg_iov[0].iov_len, message->msg_name,
+                             message->msg_namelen);
     }
     return sendmsg(channel->socket.fd, message, 0);
 }
