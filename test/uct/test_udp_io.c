@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "ucs/clock.h"
@@ -172,6 +173,31 @@ static void udp_io_detach__lasts_until_armed(const struct test_param *param)
     udp_stage_close(ends);
 }
 
+/* It has the same event set, and closes what it has no use for. */
+static void
+udp_io_close__of_a_child_leaves_us_awake(const struct test_param *param)
+{
+    struct udp_io_params params = udp_stage_params(param->value);
+    struct udp_end       ends[2];
+    int                  status;
+    pid_t                child;
+
+    udp_stage_open(ends, &params);
+    ck_assert_int_eq(udp_io_arm(ends[1].io, UCS_NS_INFINITE, false), UCS_OK);
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        udp_io_detach(ends[1].io);
+        udp_io_close(ends[1].io);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    send_byte(&ends[0], &ends[1], UDP_PRIORITY);
+    ck_assert(is_readable(udp_io_event_fd(ends[1].io), 10000));
+    udp_stage_close(ends);
+}
+
 static void udp_io_arm__deadline_wakes(const struct test_param *param)
 {
     struct udp_io_params params = udp_stage_params(param->value);
@@ -291,6 +317,7 @@ static const struct test_case cases[] = {
     TEST(udp_io__descriptor_limit),
     TEST(udp_io_arm__packet_wakes),
     TEST(udp_io_detach__lasts_until_armed),
+    TEST(udp_io_close__of_a_child_leaves_us_awake),
     TEST(udp_io_arm__deadline_wakes),
     TEST(udp_io_arm__room_is_there),
     TEST(udp_io_arm__race_loses_nothing),

@@ -182,7 +182,8 @@ static unsigned progress_records(struct uct_sm_iface   *iface,
 
     channel->is_active = true;
     do {
-        uct_sm_ring_prefetch(reader);
+        uct_sm_ring_fetch(reader->lines, reader->position + UCT_SM_READ_AHEAD,
+                          1);
         line_count = 1;
         if (ucs_unlikely(!progress_line(iface, channel, control,
                                         uct_sm_ring_payload(reader)))) {

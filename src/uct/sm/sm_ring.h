@@ -35,19 +35,15 @@ enum uct_sm_ring_limit {
     UCT_SM_CONTROL_BYTES = 8,
     /* Payload of a record of one line. */
     UCT_SM_ONE_LINE_BYTES_MAX = UCT_SM_LINE_BYTES - UCT_SM_CONTROL_BYTES,
-    /* Lines of the longest record: a quarter, so that with padding and the
-     * free line three fit. */
+    /* Longest record: with padding and the free line three fit. */
     UCT_SM_RECORD_LINE_COUNT_MAX = UCT_SM_RING_LINE_COUNT / 4,
     UCT_SM_RECORD_BYTES_MAX =
         UCT_SM_RECORD_LINE_COUNT_MAX * UCT_SM_LINE_BYTES - UCT_SM_CONTROL_BYTES,
     /* The reader says how far it is after so many lines at the latest. */
     UCT_SM_PUBLISH_LINE_COUNT = UCT_SM_RING_LINE_COUNT / 4,
-    /* 8 B rate with 2, 3, 4, 6: 57, 60, 57, 56 M/s; with none 50 (window of
-     * 64, two pinned processes, one run each). */
-    UCT_SM_PREFETCH_LINES = 3,
-    /* The writer, ahead of itself. 8 B rate with none, 6, 12, 24, far: 21, 42,
-     * 52, 51 M/s; near: all 90. */
-    UCT_SM_FETCH_LINES = 12,
+    /* Lines that each end fetches ahead of itself: docs/perf/foundation.md. */
+    UCT_SM_READ_AHEAD  = 3,
+    UCT_SM_WRITE_AHEAD = 12,
 };
 
 /* Lines of a record with so much payload. */
@@ -101,6 +97,15 @@ static inline _Atomic uint64_t *uct_sm_ring_word(uint8_t *lines,
     size_t line = position % UCT_SM_RING_LINE_COUNT;
 
     return (_Atomic uint64_t *)(void *)(lines + line * UCT_SM_LINE_BYTES);
+}
+
+/* Fetch lines that are used soon and that the other end had last. */
+static inline void uct_sm_ring_fetch(uint8_t *lines, uint64_t position,
+                                     unsigned line_count)
+{
+    for (; line_count > 0; --line_count, ++position) {
+        ucs_prefetch(uct_sm_ring_word(lines, position));
+    }
 }
 
 /* ---- Writer ---- */
@@ -166,17 +171,6 @@ static inline void uct_sm_ring_clear(struct uct_sm_ring_writer *writer,
     }
 }
 
-/* Fetch lines that will be written later. The reader has had them since their
- * last round: in a row of records the writer would wait for each. */
-static inline void uct_sm_ring_fetch(const struct uct_sm_ring_writer *writer,
-                                     uint64_t position, unsigned line_count)
-{
-    position += UCT_SM_FETCH_LINES;
-    for (; line_count > 0; --line_count, ++position) {
-        ucs_prefetch(uct_sm_ring_word(writer->lines, position));
-    }
-}
-
 /* Make the record visible whose payload was written where reserve said.
  * @param control     From uct_sm_control().
  * @param line_count  As reserved, or less. */
@@ -197,7 +191,7 @@ static inline void uct_sm_ring_commit(struct uct_sm_ring_writer *writer,
      * line behind it cleared. */
     atomic_store_explicit(uct_sm_ring_word(writer->lines, position),
                           control | turn, memory_order_release);
-    uct_sm_ring_fetch(writer, position, line_count);
+    uct_sm_ring_fetch(writer->lines, position + UCT_SM_WRITE_AHEAD, line_count);
 }
 
 /* ---- Reader ---- */
@@ -212,14 +206,6 @@ static inline uint64_t uct_sm_ring_look(const struct uct_sm_ring_reader *reader)
                              memory_order_acquire);
 
     return ((uint8_t)control == uct_sm_turn(reader->position)) ? control : 0;
-}
-
-/* Fetch a line further on while the next record is handled: in a row of
- * one-line records half of the reader's time is waiting for lines. */
-static inline void uct_sm_ring_prefetch(const struct uct_sm_ring_reader *reader)
-{
-    ucs_prefetch(uct_sm_ring_word(reader->lines,
-                                  reader->position + UCT_SM_PREFETCH_LINES));
 }
 
 /* Where the payload of the next record is. */

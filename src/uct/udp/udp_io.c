@@ -72,6 +72,13 @@ static size_t io_device_mtu(const struct ucs_sockaddr *local)
     return mtu_bytes;
 }
 
+void io_remove_event(struct udp_io *io, int fd)
+{
+    if (io->owner == getpid()) {
+        ucsi_event_set_remove(&io->events, fd);
+    }
+}
+
 void udp_io_detach(struct udp_io *io)
 {
     enum udp_channel index;
@@ -80,9 +87,9 @@ void udp_io_detach(struct udp_io *io)
         struct io_channel *channel = &io->channels[index];
 
         if (channel->direct.fd >= 0) {
-            ucsi_event_set_remove(&io->events, channel->direct.fd);
+            io_remove_event(io, channel->direct.fd);
         }
-        ucsi_event_set_remove(&io->events, channel->socket.fd);
+        io_remove_event(io, channel->socket.fd);
         channel->is_watched = false;
     }
     io->is_attached = false;
@@ -157,6 +164,7 @@ ucs_status_t udp_io_open(const struct udp_io_params *params,
     io->channels[UDP_PRIORITY].socket.fd = -1;
     io->channels[UDP_DATA].socket.fd     = -1;
     io->params                           = *params;
+    io->owner                            = getpid();
     io_direct_init(&io->channels[UDP_PRIORITY].direct, params->direct);
     io_direct_init(&io->channels[UDP_DATA].direct, params->direct);
     status = io_init(io, params);

@@ -42,7 +42,7 @@ void io_direct_close(struct udp_io *io, struct io_channel *channel)
     struct io_direct *direct = &channel->direct;
 
     if (direct->fd >= 0) {
-        ucsi_event_set_remove(&io->events, direct->fd);
+        io_remove_event(io, direct->fd);
         ucsi_fd_close(&direct->fd);
         direct->is_hot = direct->is_leaving = false;
         direct->left                        = DIRECT_OPEN_COUNT;

@@ -64,11 +64,14 @@ struct io_channel {
     struct ucs_sockaddr addresses[UDP_IO_RECEIVE_COUNT_MAX];
 };
 
-/* is_attached  the sockets are in the event set: who polls does without */
+/* is_attached  the sockets are in the event set: who polls does without
+ * owner        who opened it; a child has the same event set, not one like it
+ */
 struct udp_io {
     struct io_channel    channels[UDP_CHANNEL_COUNT];
     struct ucs_event_set events;
     bool                 is_attached;
+    pid_t                owner;
     int                  timer_fd;
     uint64_t             timer_ns; /* as it is set */
     size_t               mtu_bytes;
@@ -77,6 +80,9 @@ struct udp_io {
     struct mmsghdr       batch[IO_SEND_MAX];
     union io_control     batch_controls[IO_SEND_MAX];
 };
+
+/* Take a socket out of the event set; a child leaves its parent's there. */
+void io_remove_event(struct udp_io *io, int fd);
 
 void io_direct_init(struct io_direct *direct, bool is_wanted);
 void io_direct_close(struct udp_io *io, struct io_channel *channel);
