@@ -5,58 +5,18 @@
 #include "uct/api/uct.h"
 #include "uct/mock.h"
 #include "uct/suites.h"
+#include "uct/tracked.h"
 
-enum { REQ_COUNT = 8, ORDER_COUNT_MAX = 64 };
-
-struct tracked {
-    struct uct_req req;
-    char           name;
-    void (*also)(struct tracked *tracked);
-};
-
-static struct uct_inflight inflight;
-static struct tracked      tracked[REQ_COUNT];
-static char                order[ORDER_COUNT_MAX];
-static unsigned            order_count;
-static struct mock         mock;
-static struct uct_ep       ep;
-static unsigned            error_count;
-
-static void on_done(struct uct_req *req)
-{
-    struct tracked *one = ucs_container_of(req, struct tracked, req);
-
-    order[order_count++] = one->name;
-    ck_assert_int_ne(req->status, UCS_INPROGRESS);
-    if (one->also != NULL) {
-        one->also(one);
-    }
-}
+static struct mock   mock;
+static struct uct_ep ep;
+static unsigned      error_count;
 
 static void setup(const struct test_param *param)
 {
-    unsigned index;
-
     (void)param;
-    uct_inflight_init(&inflight);
-    memset(order, 0, sizeof(order));
-    order_count = 0;
+    tracked_open();
     error_count = 0;
-    for (index = 0; index < REQ_COUNT; ++index) {
-        tracked[index].req.cb = on_done;
-        tracked[index].name   = (char)('a' + index);
-        tracked[index].also   = NULL;
-    }
     mock_init(&mock);
-}
-
-static void add(unsigned count)
-{
-    unsigned index;
-
-    for (index = 0; index < count; ++index) {
-        uct_inflight_add(&inflight, &tracked[index].req);
-    }
 }
 
 static void on_error(struct uct_ep *failed, ucs_status_t status)

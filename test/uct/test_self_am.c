@@ -4,20 +4,7 @@
 
 #include "uct/self_stage.h"
 
-static unsigned received;
 static unsigned depth, depth_max;
-
-static ucs_status_t count_message(void *arg, struct uct_source *source,
-                                  void *data, size_t length, unsigned flags)
-{
-    (void)arg;
-    (void)source;
-    (void)data;
-    (void)length;
-    (void)flags;
-    ++received;
-    return UCS_OK;
-}
 
 static void am__is_handed_up_inside_the_call(const struct test_param *param)
 {

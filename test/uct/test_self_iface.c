@@ -6,20 +6,6 @@
 
 #include "uct/self_stage.h"
 
-static unsigned received;
-
-static ucs_status_t count_message(void *arg, struct uct_source *source,
-                                  void *data, size_t length, unsigned flags)
-{
-    (void)arg;
-    (void)source;
-    (void)data;
-    (void)length;
-    (void)flags;
-    ++received;
-    return UCS_OK;
-}
-
 static unsigned accepted;
 
 static ucs_status_t send_until_refused(void *arg, struct uct_source *source,
