@@ -6,7 +6,6 @@
 #include "ucs/netif.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "ucs/fd.h"
+#include "ucs/host.h"
 #include "ucs/log.h"
 #include "ucs/units.h"
 
@@ -27,20 +27,11 @@ static uint64_t netif_sysfs_number(const char *name, const char *file)
     char    path[PATH_MAX];
     char    text[UCS_UNITS_TEXT_BYTES_MAX];
     int64_t value = 0;
-    ssize_t got;
-    int     fd;
 
     (void)snprintf(path, sizeof(path), NETIF_SYSFS "/%s/%s", name, file);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return 0;
+    if (ucsi_host_read(path, text, sizeof(text)) == 0) {
+        return 0; /* EINVAL while it is down */
     }
-    got = read(fd, text, sizeof(text) - 1); /* EINVAL while it is down */
-    ucsi_fd_close(&fd);
-    if (got <= 0) {
-        return 0;
-    }
-    text[got]                 = '\0';
     text[strcspn(text, "\n")] = '\0';
     if ((ucsi_units_parse_int(text, &value) != UCS_OK) || (value < 0)) {
         return 0;

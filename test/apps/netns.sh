@@ -102,14 +102,18 @@ netns_up() {
     netns_settle
 }
 
-# How many ends of cables are up in all hosts. Until the kernel says so of an
-# end, which may take a second, it drops what is sent there.
+# How many ends of cables are up, in all hosts and in the switch. Until the
+# kernel says so of an end, which may take a second, it drops what that end is
+# to send.
 netns_ends_up() {
     local host=1
-    while [ $host -le "$netns_hosts" ]; do
-        ip -n "$(netns_of $host)" -o link show up type veth
-        host=$((host + 1))
-    done | grep -c ' state UP '
+    {
+        ip -n "$(netns_of switch)" -o link show up type veth
+        while [ $host -le "$netns_hosts" ]; do
+            ip -n "$(netns_of $host)" -o link show up type veth
+            host=$((host + 1))
+        done
+    } | grep -c ' state UP '
 }
 
 # Wait until every cable carries at both ends, for 10 s at most: the kernel
@@ -121,7 +125,8 @@ netns_settle() {
         all=$(ip -n "$(netns_of switch)" -o link show up type veth | wc -l)
         carry=$(bridge -n "$(netns_of switch)" link show |
             grep -c 'LOWER_UP.* state forwarding')
-        [ "$all" -ne "$carry" ] || [ "$all" -gt "$(netns_ends_up)" ] || return 0
+        [ "$all" -ne "$carry" ] ||
+            [ $((2 * all)) -gt "$(netns_ends_up)" ] || return 0
     done
     echo "netns: $carry of $all cables carry, $(netns_ends_up) ends are up" >&2
     return 1

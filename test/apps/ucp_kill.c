@@ -226,10 +226,13 @@ static void finish(struct world *world)
     for (i = 1; i <= 100 && answers; i++) {
         answers = ping(world, &world->bystander, i, "bystander");
     }
-    if (answers) {
-        (void)ping(world, &world->bystander, 0, "bystander"); /* 0 ends it */
+    uu_check(world->bystander.errors == 0,
+             "the bystander's handler ran, after %.3f s: %s",
+             world->bystander.error_time - world->lost,
+             ucs_status_string(world->bystander.error));
+    if (answers) { /* 0 ends it, and its end is an error here */
+        (void)ping(world, &world->bystander, 0, "bystander");
     }
-    uu_check(world->bystander.errors == 0, "the bystander's handler ran");
     if (!world->unreachable) {
         uu_disconnect(&world->node, &world->victim, 1);
         uu_check(world->victim.errors <= 1, "an error after the close");

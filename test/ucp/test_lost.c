@@ -184,7 +184,8 @@ static void lost__ends_who_handles_no_errors(const struct test_param *param)
         ck_assert_msg(WIFEXITED(status) && (WEXITSTATUS(status) == WENT_ON),
                       "status %x: %s", status, text);
     }
-    ck_assert_int_eq(strstr(text, "the peer is lost") != NULL, scene->is_lost);
+    ck_assert_msg((strstr(text, "the peer is lost") != NULL) == scene->is_lost,
+                  "said: %s", text);
 }
 
 static const struct test_case cases[] = {

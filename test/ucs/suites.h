@@ -23,6 +23,7 @@ extern const struct test_suite counters_report_suite;
 extern const struct test_suite fd_suite;
 extern const struct test_suite hash_suite;
 extern const struct test_suite heap_suite;
+extern const struct test_suite host_suite;
 extern const struct test_suite hotel_suite;
 extern const struct test_suite idmap_suite;
 extern const struct test_suite linear_suite;

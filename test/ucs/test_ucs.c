@@ -25,6 +25,7 @@ int main(int argc, char **argv)
         &fd_suite,
         &hash_suite,
         &heap_suite,
+        &host_suite,
         &hotel_suite,
         &idmap_suite,
         &linear_suite,

@@ -172,6 +172,10 @@ killed__what_lies_between_is_handed_up(const struct test_param *param)
     ck_assert(world_wait(&world, has_failed_sources, 1, REPORT_S));
     check_here(&world);
     ck_assert_uint_eq(world.here->inbox.ordered_count, 1 + 10);
+    /* Whichever is first: both ends of the talk say the same of the peer. */
+    ck_assert(world_wait(&world, has_errors, 1, REPORT_S));
+    ck_assert_uint_eq(world.here->inbox.ended_status,
+                      world.here->inbox.ep_error_status);
     world_close(&world);
 }
 

@@ -55,6 +55,7 @@ struct inbox {
     uint64_t sources;
     uint64_t ended_ok;
     uint64_t ended_failed;
+    uint64_t ended_status; /* of the last one that failed */
     uint64_t ep_errors;
     uint64_t ep_error_status; /* of the last one */
     uint64_t dropped;

@@ -91,6 +91,7 @@ void host_source_end(void *arg, struct uct_source *source, ucs_status_t status)
         ++host->inbox.ended_ok;
     } else {
         ++host->inbox.ended_failed;
+        host->inbox.ended_status = (uint64_t)(int64_t)status;
     }
     if (sender == NULL) {
         return; /* sent nothing that a handler saw */

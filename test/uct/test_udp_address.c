@@ -2,7 +2,10 @@
 /* test_udp_address.c - addresses come back; nonsense is refused. */
 #include "uct/udp/udp_address.h"
 
+#include <sched.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "uct/suites.h"
 
@@ -90,11 +93,57 @@ static void host__is_the_same_twice(const struct test_param *param)
     ck_assert_uint_eq(udp_address_host_id(), udp_address_host_id());
 }
 
-static const struct test_case cases[] = {TEST(code__both_families_come_back),
-                                         TEST(code__nonsense_is_refused),
-                                         TEST(loopback__of_both_families),
-                                         TEST(host__is_the_same_twice),
-                                         {0}};
+/* The id of a network of its own, which lives until [stay] is closed. */
+static void own_network(int said, int stay)
+{
+    uint64_t id = (unshare(CLONE_NEWNET) == 0) ? udp_address_host_id() : 0;
+    char     byte;
+
+    if (write(said, &id, sizeof(id)) == sizeof(id)) {
+        (void)read(stay, &byte, 1);
+    }
+    _exit(0);
+}
+
+/* Their numbers differ little: each bit of them has to count. */
+static void host__differs_in_each_network(const struct test_param *param)
+{
+    enum { NETWORK_COUNT = 12 };
+    uint64_t ids[NETWORK_COUNT + 1];
+    int      said[2], stay[2], i, k;
+
+    (void)param;
+    ck_assert_int_eq(pipe(said), 0);
+    ck_assert_int_eq(pipe(stay), 0);
+    ids[NETWORK_COUNT] = udp_address_host_id();
+    for (i = 0; i < NETWORK_COUNT; ++i) {
+        if (fork() == 0) {
+            (void)close(stay[1]);
+            own_network(said[1], stay[0]);
+        }
+        ck_assert_int_eq(read(said[0], &ids[i], sizeof(ids[i])),
+                         sizeof(ids[i]));
+    }
+    (void)close(stay[1]);
+    while (wait(NULL) > 0) {
+    }
+    (void)close(stay[0]);
+    (void)close(said[0]);
+    (void)close(said[1]);
+    if (ids[0] == 0) {
+        test_skip("no right to make network namespaces");
+    }
+    for (i = 0; i < NETWORK_COUNT; ++i) {
+        for (k = i + 1; k <= NETWORK_COUNT; ++k) {
+            ck_assert_uint_ne(ids[i], ids[k]);
+        }
+    }
+}
+
+static const struct test_case cases[] = {
+    TEST(code__both_families_come_back), TEST(code__nonsense_is_refused),
+    TEST(loopback__of_both_families),    TEST(host__is_the_same_twice),
+    TEST(host__differs_in_each_network), {0}};
 
 const struct test_suite udp_address_suite = {.name  = "udp_address",
                                              .cases = cases};

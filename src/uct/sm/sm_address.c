@@ -2,61 +2,13 @@
 /* uct/sm/sm_address.c - who am I, as bytes. */
 #include "uct/sm/sm_address.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ucs/bytes.h"
-
-/* Read a small file of /proc. @return length, 0 on any error; terminated. */
-static size_t address_read_file(const char *path, char *text, size_t text_bytes)
-{
-    int     fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length;
-
-    text[0] = '\0';
-    if (fd < 0) {
-        return 0;
-    }
-    length = read(fd, text, text_bytes - 1);
-    (void)close(fd);
-    if (length <= 0) {
-        return 0;
-    }
-    text[length] = '\0';
-    return (size_t)length;
-}
-
-/* The kernel's random id of this boot, folded; the same in all containers. */
-static uint64_t address_host_id(void)
-{
-    uint64_t id = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    char     text[64];
-    size_t   length, index;
-
-    length = address_read_file("/proc/sys/kernel/random/boot_id", text,
-                               sizeof(text));
-    if (length == 0) {
-        /* No /proc: the host's name is the next best. */
-        (void)gethostname(text, sizeof(text) - 1);
-        text[sizeof(text) - 1] = '\0';
-        length                 = strlen(text);
-    }
-    for (index = 0; index < length; ++index) {
-        id = (id ^ (uint8_t)text[index]) * UINT64_C(0x100000001b3);
-    }
-    return id;
-}
-
-static uint32_t address_namespace(const char *path)
-{
-    struct stat status;
-
-    return (stat(path, &status) == 0) ? (uint32_t)status.st_ino : 0;
-}
+#include "ucs/host.h"
 
 uint64_t uct_sm_process_start(int32_t pid)
 {
@@ -69,7 +21,7 @@ uint64_t uct_sm_process_start(int32_t pid)
     if (pid != 0) {
         (void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     }
-    if (address_read_file(path, text, sizeof(text)) == 0) {
+    if (ucsi_host_read(path, text, sizeof(text)) == 0) {
         return 0;
     }
     /* The name in field 2 is in parentheses and may hold any character. */
@@ -88,12 +40,12 @@ uint64_t uct_sm_process_start(int32_t pid)
 
 void uct_sm_address_self(struct uct_sm_address *address)
 {
-    address->host_id       = address_host_id();
+    address->host_id       = ucsi_host_id();
     address->process_start = uct_sm_process_start(0);
     address->pid           = (int32_t)getpid();
     address->uid           = (uint32_t)geteuid();
-    address->pid_namespace = address_namespace("/proc/self/ns/pid");
-    address->net_namespace = address_namespace("/proc/self/ns/net");
+    address->pid_namespace = ucsi_host_namespace("pid");
+    address->net_namespace = ucsi_host_namespace("net");
 }
 
 void uct_sm_address_encode(const struct uct_sm_address *address, uint8_t *bytes)

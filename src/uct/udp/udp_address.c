@@ -3,32 +3,21 @@
 #include "uct/udp/udp_address.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "ucs/bytes.h"
+#include "ucs/host.h"
 
-enum { ADDRESS_BYTES_V6 = 16, ADDRESS_BOOT_BYTES = 64 };
+enum { ADDRESS_BYTES_V6 = 16 };
 
 uint64_t udp_address_host_id(void)
 {
     static const struct udp_seal key = {{0x63617573, 0x65776179}};
-    char                         boot[ADDRESS_BOOT_BYTES] = "";
-    int     fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t bytes     = 0;
-    struct stat space = {0};
+    uint8_t                      bytes[16];
 
-    if (fd >= 0) {
-        bytes = read(fd, boot, sizeof(boot));
-        (void)close(fd);
-    }
-    (void)stat("/proc/self/ns/net", &space);
-    return udp_seal_hash(&key, (const uint8_t *)boot,
-                         (bytes > 0) ? (size_t)bytes : 0,
-                         (uint64_t)space.st_ino << 8);
+    ucs_put_le64(bytes, ucsi_host_id());
+    ucs_put_le64(bytes + 8, ucsi_host_namespace("net"));
+    return udp_seal_hash(&key, bytes, sizeof(bytes), 0);
 }
 
 bool udp_address_is_loopback(const struct ucs_sockaddr *address)

@@ -180,7 +180,7 @@ uint64_t udp_connect_cookie(const struct udp_connect_self *self,
                         hello->incarnation ^ ((uint64_t)hello->id << 32));
 
     return udp_seal_hash(&key, (const uint8_t *)&from->base, from->size_bytes,
-                         second << 8);
+                         second << 32);
 }
 
 void udp_connect_send_cookie(struct udp_conn               *stranger,

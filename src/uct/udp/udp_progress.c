@@ -273,8 +273,7 @@ static void progress_end_source(struct udp_iface *iface, struct udp_conn *conn)
     if (conn->has_source && !conn->is_source_ended) {
         conn->is_source_ended = true;
         uct_iface_end_source(&iface->base, &conn->source,
-                             conn->has_peer_fin ? UCS_OK
-                                                : UCS_ERR_CONNECTION_RESET);
+                             conn->has_peer_fin ? UCS_OK : conn->status);
     }
 }
 

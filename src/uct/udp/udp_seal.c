@@ -2,6 +2,7 @@
 /* uct/udp/udp_seal.c - SipHash-2-4 and what is made of it. */
 #include "uct/udp/udp_seal.h"
 
+#include "ucs/assert.h"
 #include "ucs/bytes.h"
 #include "uct/udp/udp_wire.h"
 
@@ -71,6 +72,7 @@ uint64_t udp_seal_hash(const struct udp_seal *seal, const uint8_t *bytes,
     uint64_t          rest = last;
     size_t            index;
 
+    ucs_assert((last & ((UINT64_C(1) << (size_bytes % 8 * 8)) - 1)) == 0);
     seal_begin(&s, seal);
     seal_words(&s, bytes, size_bytes);
     for (index = 0; index < size_bytes % 8; ++index) {
