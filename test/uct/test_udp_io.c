@@ -196,6 +196,16 @@ udp_io_close__of_a_child_leaves_us_awake(const struct test_param *param)
     udp_stage_close(ends);
 }
 
+/* The timer has fired, or the kernel is about to say so: nobody sleeps long. */
+static void check_is_due(const struct udp_end *end, uint64_t deadline_ns)
+{
+    ucs_status_t status = udp_io_arm(end->io, deadline_ns, false);
+
+    ck_assert(
+        (status == UCS_ERR_BUSY) ||
+        ((status == UCS_OK) && is_readable(udp_io_event_fd(end->io), 10000)));
+}
+
 static void udp_io_arm__deadline_wakes(const struct test_param *param)
 {
     struct udp_io_params params = udp_stage_params(param->value);
@@ -206,8 +216,8 @@ static void udp_io_arm__deadline_wakes(const struct test_param *param)
     udp_end_open(&end, &params);
     fd = udp_io_event_fd(end.io);
     /* Long past. */
-    ck_assert_int_eq(udp_io_arm(end.io, 1, false), UCS_ERR_BUSY);
-    ck_assert_int_eq(udp_io_arm(end.io, 1, false), UCS_ERR_BUSY);
+    check_is_due(&end, 1);
+    check_is_due(&end, 1);
     ck_assert_int_eq(udp_io_arm(end.io, UCS_NS_INFINITE, false), UCS_OK);
     ck_assert(!is_readable(fd, 0));
 
@@ -216,7 +226,7 @@ static void udp_io_arm__deadline_wakes(const struct test_param *param)
     ck_assert(is_readable(fd, 10000));
     ck_assert_uint_ge(ucsi_clock_ns(), deadline_ns);
     /* The same again: it has come. A later one: it has not. */
-    ck_assert_int_eq(udp_io_arm(end.io, deadline_ns, false), UCS_ERR_BUSY);
+    check_is_due(&end, deadline_ns);
     ck_assert_int_eq(
         udp_io_arm(end.io, ucsi_clock_ns() + 3600ull * UCS_NS_PER_S, false),
         UCS_OK);
