@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* runner_samples.c - tests that pass, fail and misbehave on purpose. Not a
  * test by itself: test_runner_self.sh runs it and looks at what is said. */
-#include "lib/test.h"
+#include "lib/test_internal.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,27 @@ static void param__is_given(const struct test_param *param)
     ck_assert_str_eq(param->name, param->value);
 }
 
+/* Two that only pass at the same time. */
+static atomic_bool *is_second_here;
+
+static bool second_is_here(void *arg)
+{
+    (void)arg;
+    return atomic_load(is_second_here);
+}
+
+static void pair__first(const struct test_param *param)
+{
+    (void)param;
+    ck_assert(test_wait_until(second_is_here, NULL, 10));
+}
+
+static void pair__second(const struct test_param *param)
+{
+    (void)param;
+    atomic_store(is_second_here, true);
+}
+
 static const struct test_case good_cases[] = {TEST(good__passes),
                                               TEST(good__has_fixture),
                                               TEST(good__waits),
@@ -203,6 +225,8 @@ static const struct test_case bad_cases[]  = {
      TEST(bad__in_thread),
      TEST_TIMEOUT(bad__hangs_with_child, 0.5),
      {0}};
+static const struct test_case pair_cases[] = {
+    TEST(pair__first), TEST(pair__second), {0}};
 static const struct test_case  torn_cases[]  = {TEST(bad__teardown), {0}};
 static const struct test_case  skip_cases[]  = {TEST(skip__says_why), {0}};
 static const struct test_case  param_cases[] = {TEST(param__is_given), {0}};
@@ -215,13 +239,16 @@ static const struct test_suite bad    = {"bad", bad_cases, NULL, NULL, NULL};
 static const struct test_suite torn   = {"torn", torn_cases, NULL, NULL,
                                          fail_if_five};
 static const struct test_suite skip   = {"skip", skip_cases, NULL, NULL, NULL};
+static const struct test_suite pair   = {"pair", pair_cases, NULL, NULL, NULL};
 static const struct test_suite colour = {"colour", param_cases, params, NULL,
                                          NULL};
 
 int main(int argc, char **argv)
 {
-    static const struct test_suite *const suites[] = {&good, &bad,    &torn,
-                                                      &skip, &colour, NULL};
+    static const struct test_suite *const suites[] = {
+        &good, &bad, &torn, &skip, &pair, &colour, NULL};
+
+    is_second_here = test_shared_create(sizeof(*is_second_here));
 
     return test_main(argc, argv, suites);
 }

@@ -34,6 +34,7 @@ struct test_options {
     const char *junit_path;
     uint64_t    seed;
     unsigned    repeat_count;
+    unsigned    job_count;
     double      timeout_multiplier;
     bool        list;
     bool        shuffle;
@@ -47,10 +48,24 @@ bool test_options_parse(int argc, char **argv, struct test_options *options);
 /* Does the name pass "POSITIVE[:POSITIVE][-NEGATIVE[:NEGATIVE]]"? */
 bool test_filter_match(const char *filter, const char *name);
 
-/* Run one test, in a process of its own unless options say otherwise. */
-void test_run_instance(const struct test_instance *instance,
-                       const struct test_options  *options,
-                       struct test_record         *result);
+/* Run one test, in a process of its own unless options say otherwise.
+ * @param result  Its instance and seed say which one; gets all else. */
+void test_run_instance(const struct test_options *options,
+                       struct test_record        *result);
+
+/* Memory that processes forked later share; all zero. Freed by munmap. */
+void *test_shared_create(size_t size_bytes);
+
+/* What run() does for index 0 to count - 1. */
+struct test_jobs {
+    void (*run)(void *arg, size_t index);
+    void  *arg;
+    size_t count;
+};
+
+/* Do each once, in order, in so many processes side by side; with one, in this
+ * one. What they leave behind is in shared memory. */
+void test_jobs_run(const struct test_jobs *jobs, unsigned process_count);
 
 /* splitmix64: the number after *state, which moves on. */
 uint64_t test_random_mix(uint64_t *state);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 extern char **environ;
 
@@ -151,34 +152,64 @@ static void say_result(const struct test_record  *result,
     (void)fflush(stdout);
 }
 
+/* Which tests, in which order, in all rounds. What is not run has failed. */
+static void results_plan(const struct test_list    *list,
+                         const struct test_options *options,
+                         struct test_records       *results)
+{
+    size_t *order = allocate(list->count, sizeof(*order));
+
+    results->count = list->count * options->repeat_count;
+    results->list = test_shared_create(results->count * sizeof(*results->list));
+    for (size_t i = 0; i < results->count; ++i) {
+        struct test_record *result = &results->list[i];
+
+        result->seed = options->seed + i / list->count;
+        if (i % list->count == 0) {
+            order_fill(order, list->count, options->shuffle, result->seed);
+        }
+        result->instance = &list->instances[order[i % list->count]];
+        result->outcome  = TEST_FAILED;
+        (void)snprintf(result->reason, sizeof(result->reason),
+                       "the runner ended before it");
+    }
+    free(order);
+}
+
+struct test_run {
+    const struct test_list    *list;
+    const struct test_options *options;
+    struct test_records       *results;
+};
+
+static void run_one(void *arg, size_t index)
+{
+    const struct test_run     *run     = arg;
+    const struct test_options *options = run->options;
+    struct test_record        *result  = &run->results->list[index];
+
+    if ((options->repeat_count > 1) && (index % run->list->count == 0)) {
+        printf("round %zu of %u, seed %llu\n", index / run->list->count + 1,
+               options->repeat_count, (unsigned long long)result->seed);
+    }
+    printf("run   %s\n", result->instance->name);
+    test_run_instance(options, result);
+    say_result(result, options);
+}
+
 static void run_all(const struct test_list    *list,
                     const struct test_options *options,
                     struct test_records       *results)
 {
-    size_t *order = allocate(list->count, sizeof(*order));
+    struct test_run  run  = {list, options, results};
+    struct test_jobs jobs = {.run = run_one, .arg = &run};
 
-    results->list =
-        allocate(list->count * options->repeat_count, sizeof(*results->list));
-    for (unsigned round = 0; round < options->repeat_count; ++round) {
-        uint64_t seed = options->seed + round;
-
-        if (options->repeat_count > 1) {
-            printf("round %u of %u, seed %llu\n", round + 1,
-                   options->repeat_count, (unsigned long long)seed);
-        }
-        order_fill(order, list->count, options->shuffle, seed);
-        for (size_t i = 0; i < list->count; ++i) {
-            struct test_instance *instance = &list->instances[order[i]];
-            struct test_record   *result   = &results->list[results->count++];
-
-            printf("run   %s\n", instance->name);
-            result->seed = seed;
-            test_run_instance(instance, options, result);
-            results->outcome_count[result->outcome]++;
-            say_result(result, options);
-        }
+    results_plan(list, options, results);
+    jobs.count = results->count;
+    test_jobs_run(&jobs, options->no_fork ? 1 : options->job_count);
+    for (size_t i = 0; i < results->count; ++i) {
+        results->outcome_count[results->list[i].outcome]++;
     }
-    free(order);
 }
 
 static void say_summary(const struct test_records *results,
@@ -246,7 +277,7 @@ static int run_and_report(const struct test_list    *list,
     }
     say_summary(&results, options);
     ok = ok && (results.outcome_count[TEST_FAILED] == 0);
-    free(results.list);
+    (void)munmap(results.list, results.count * sizeof(*results.list));
     return ok ? 0 : 1;
 }
 

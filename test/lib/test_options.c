@@ -14,6 +14,7 @@ static const char help_text[] =
     "  --list                  print the names that the filter selects\n"
     "  --filter=P[:P][-N[:N]]  run what a P matches and no N does (* ?)\n"
     "  --repeat=N              run everything N times, each with a new seed\n"
+    "  --jobs=N                run N tests at the same time; default: 1\n"
     "  --shuffle               in random order (of the seed)\n"
     "  --seed=N                start of every random number; default: random\n"
     "  --tap=FILE              write the results as TAP\n"
@@ -57,11 +58,20 @@ static const char *value_of(const char *word, const char *name)
     return (strncmp(word, name, length) == 0) ? word + length : NULL;
 }
 
+/* A number from 1 to [max]; 0 in *count_p: it is none. */
+static bool parse_count(const char *value, unsigned max, unsigned *count_p)
+{
+    uint64_t number = 0;
+    bool     ok = parse_u64(value, &number) && (number > 0) && (number <= max);
+
+    *count_p = ok ? (unsigned)number : 0;
+    return ok;
+}
+
 static bool parse_value(const char *word, struct test_options *options)
 {
     const char *value;
     char       *end;
-    uint64_t    number;
 
     if ((value = value_of(word, "--filter=")) != NULL) {
         options->filter = value;
@@ -79,10 +89,10 @@ static bool parse_value(const char *word, struct test_options *options)
         return parse_u64(value, &options->seed);
     }
     if ((value = value_of(word, "--repeat=")) != NULL) {
-        bool ok =
-            parse_u64(value, &number) && (number > 0) && (number <= 1000000);
-        options->repeat_count = ok ? (unsigned)number : 0;
-        return ok;
+        return parse_count(value, 1000000, &options->repeat_count);
+    }
+    if ((value = value_of(word, "--jobs=")) != NULL) {
+        return parse_count(value, 1000, &options->job_count);
     }
     if ((value = value_of(word, "--timeout-multiplier=")) != NULL) {
         options->timeout_multiplier = strtod(value, &end);
@@ -114,6 +124,7 @@ bool test_options_parse(int argc, char **argv, struct test_options *options)
     *options = (struct test_options){.program            = argv[0],
                                      .filter             = "*",
                                      .repeat_count       = 1,
+                                     .job_count          = 1,
                                      .timeout_multiplier = 1.0};
     if (getrandom(&options->seed, sizeof(options->seed), 0) !=
         (ssize_t)sizeof(options->seed)) {

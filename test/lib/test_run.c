@@ -237,10 +237,11 @@ static void result_fill(struct test_record *result, SRunner *runner)
     free(list);
 }
 
-void test_run_instance(const struct test_instance *instance,
-                       const struct test_options  *options,
-                       struct test_record         *result)
+void test_run_instance(const struct test_options *options,
+                       struct test_record        *result)
 {
+    const struct test_instance *instance = result->instance;
+
     double   timeout_s = instance->test_case->timeout_s;
     Suite   *suite     = suite_create(instance->suite->name);
     TCase   *tcase     = tcase_create(instance->test_case->name);
@@ -248,12 +249,7 @@ void test_run_instance(const struct test_instance *instance,
     double   begin     = clock_seconds();
 
     if (shared == NULL) {
-        shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (shared == MAP_FAILED) {
-            perror("mmap");
-            abort();
-        }
+        shared = test_shared_create(sizeof(*shared));
     }
     memset(shared, 0, sizeof(*shared));
     current         = instance;
@@ -270,8 +266,7 @@ void test_run_instance(const struct test_instance *instance,
     (void)fflush(NULL); /* else the child writes it a second time */
     srunner_run_all(runner, CK_SILENT);
 
-    result->instance = instance;
-    result->seconds  = clock_seconds() - begin;
+    result->seconds = clock_seconds() - begin;
     result_fill(result, runner);
     srunner_free(runner);
 }

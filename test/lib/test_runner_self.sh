@@ -102,7 +102,7 @@ expect filter__empty_fails 2 'no test matches' --filter='*-*'
 expect filter__nothing_to_list_fails 2 'no test matches' --list --filter='x'
 expect filter__negative 0 '^5 passed, 0' --filter='good.*-*fixture'
 expect filter__only_negative 0 '^6 passed, 0' \
-       --filter='-bad.*:torn.*:skip.*:colour.*'
+       --filter='-bad.*:torn.*:skip.*:pair.*:colour.*'
 expect filter__question_mark 0 '^1 passed, 0' --filter='good.good__p?sses'
 expect filter__is_exact 2 'no test matches' --filter='good'
 expect option__unknown_fails 2 "cannot use argument '--shufle'" --shufle
@@ -113,6 +113,33 @@ same list__names "$("$samples" --list --filter='colour.*' | tr '\n' ' ')" \
 
 expect repeat__runs_again 0 '^6 passed, 0 failed' --repeat=3 \
        --filter='colour.*'
+expect jobs__all_are_counted 0 '^120 passed, 0 failed' --repeat=20 --jobs=3 \
+       --filter='good.*'
+same jobs__each_is_said_once "$(grep '^ok ' "$work/out" | wc -l)" 120
+expect jobs__failures_are_failures 1 '^6 passed, 3 failed, 0 skipped$' \
+       --jobs=3 --filter='good.*:bad.bad__assertion:bad.bad__exits:torn.*'
+expect jobs__none_is_refused 2 'cannot use' --jobs=0
+# The first waits for the second, which would come after it.
+expect jobs__are_at_the_same_time 0 '^2 passed, 0 failed' --jobs=2 \
+       --filter='pair.*'
+"$samples" --jobs=2 --filter='pair.*first' >/dev/null 2>&1 &
+runner=$!
+children=''
+for _ in $(seq 500); do
+    children=$(pgrep -P "$runner" | tr '\n' ' ')
+    [ -z "$children" ] || break
+    sleep 0.02
+done
+kill -9 "$runner"
+wait "$runner" 2>/dev/null
+for _ in $(seq 500); do
+    # shellcheck disable=SC2086
+    kill -0 $children 2>/dev/null || break
+    sleep 0.02
+done
+# shellcheck disable=SC2086
+! kill -0 $children 2>/dev/null && [ -n "$children" ]
+result jobs__end_with_the_runner $?
 order() { "$samples" --filter='good.*:colour.*' "$@" | grep '^run '; }
 same shuffle__same_seed "$(order --shuffle --seed=3)" \
      "$(order --shuffle --seed=3)"
