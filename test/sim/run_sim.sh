@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# test/sim/run_sim.sh - seeds of the simulator, goodput, crowds: a few hundred
-# seeds and hosts; in a campaign (TEST_TIER=campaign, TEST_LONG=1) ten thousand
-# seeds, a thousand hosts that all speak with all, ten thousand with one. A seed that fails says how to replay it.
+# test/sim/run_sim.sh - ten thousand seeds of the simulator, goodput, crowds: a
+# few hundred hosts; in a campaign (TEST_TIER=campaign, TEST_LONG=1) a thousand
+# hosts that all speak with all, ten thousand with one. A seed that fails says
+# how to replay it.
 set -u
 sim=test/sim/sim
 [ -x "$sim" ] || { echo "skip sim: built without udp"; exit 77; }
-tests=("seeds --seeds 500" "goodput --goodput" "crowd --hosts 100"
+tests=("seeds --seeds 10000" "goodput --goodput" "crowd --hosts 100"
     "star --star 300")
 if [ "${TEST_TIER:-}" = campaign ] || [ "${TEST_LONG:-0}" = 1 ]; then
     tests=("seeds --seeds 10000" "goodput --goodput" "crowd --hosts 1000"
