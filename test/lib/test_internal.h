@@ -56,15 +56,18 @@ void test_run_instance(const struct test_options *options,
 /* Memory that processes forked later share; all zero. Freed by munmap. */
 void *test_shared_create(size_t size_bytes);
 
-/* What run() does for index 0 to count - 1. */
+/* run   of index 0 to count - 1, in any of the processes
+ * done  here, of one after the other, when it was run */
 struct test_jobs {
     void (*run)(void *arg, size_t index);
+    void (*done)(void *arg, size_t index);
     void  *arg;
     size_t count;
 };
 
 /* Do each once, in order, in so many processes side by side; with one, in this
- * one. What they leave behind is in shared memory. */
+ * one. What they leave behind is in shared memory. If they end before all was
+ * run, done() is called for the rest, too. */
 void test_jobs_run(const struct test_jobs *jobs, unsigned process_count);
 
 /* splitmix64: the number after *state, which moves on. */

@@ -194,7 +194,13 @@ static void run_one(void *arg, size_t index)
     }
     printf("run   %s\n", result->instance->name);
     test_run_instance(options, result);
-    say_result(result, options);
+}
+
+static void say_one(void *arg, size_t index)
+{
+    const struct test_run *run = arg;
+
+    say_result(&run->results->list[index], run->options);
 }
 
 static void run_all(const struct test_list    *list,
@@ -202,7 +208,7 @@ static void run_all(const struct test_list    *list,
                     struct test_records       *results)
 {
     struct test_run  run  = {list, options, results};
-    struct test_jobs jobs = {.run = run_one, .arg = &run};
+    struct test_jobs jobs = {.run = run_one, .done = say_one, .arg = &run};
 
     results_plan(list, options, results);
     jobs.count = results->count;
