@@ -53,6 +53,7 @@ struct inbox {
     uint64_t kept_total;
     uint64_t owed_count; /* echoes not sent yet */
     uint64_t sources;
+    uint64_t sources_max; /* at the same time */
     uint64_t ended_ok;
     uint64_t ended_failed;
     uint64_t ended_status; /* of the last one that failed */

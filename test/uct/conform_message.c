@@ -71,6 +71,10 @@ static struct sender *host_sender(struct host *host, struct uct_source *source)
         host->senders  = sender;
         source->user   = sender;
         ++host->inbox.sources;
+        host->inbox.sources_max =
+            ucs_max(host->inbox.sources_max, host->inbox.sources -
+                                                 host->inbox.ended_ok -
+                                                 host->inbox.ended_failed);
     }
     return sender;
 }

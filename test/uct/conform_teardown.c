@@ -130,6 +130,41 @@ static void source__ends_after_its_messages(const struct test_param *param)
     world_close(&world);
 }
 
+static bool is_flushed(struct world *world, uint64_t lane)
+{
+    return uct_ep_flush(world->here->lanes[lane].ep, NULL, 0) == UCS_OK;
+}
+
+/* There stands still while one ends and the next one speaks: what it finds
+ * then is in that order. */
+static void source__ends_before_the_next_begins(const struct test_param *param)
+{
+    struct world world;
+    struct lane *lane;
+    uint64_t     sent = 0;
+    unsigned     round;
+
+    world_open(&world, param, false);
+    for (round = 1; round <= CONFORM_LANE_COUNT; ++round) {
+        lane = world_lane(&world);
+        if (round > 1) {
+            /* As far as it comes without there; some need it for this. */
+            (void)lane_send(lane, LANE_BCOPY, AM_ORDERED, 8, UCT_FLAG_PENDING);
+            (void)world_wait(&world, is_flushed, round - 1, 0.1);
+            world_command(&world, RPC_FREEZE, 0);
+        }
+        world_send(&world, lane, LANE_BCOPY, AM_ORDERED, 9);
+        sent += lane->sequence;
+        world_wait_ordered(&world, sent);
+        world_command(&world, RPC_FREEZE, 1);
+        lane_close(lane);
+    }
+    world_command(&world, RPC_FREEZE, 0);
+    ck_assert(world_wait(&world, has_ended, CONFORM_LANE_COUNT, 10));
+    ck_assert_uint_eq(world.seen.sources_max, 1);
+    world_close(&world);
+}
+
 /* Here closes while there has not received yet, and the other way round. */
 static void
 iface__closed_with_messages_on_the_way(const struct test_param *param)
@@ -197,6 +232,7 @@ static const struct test_case cases[] = {
     TEST(ep__requests_complete_inside_destroy),
     TEST(ep__many_one_after_the_other),
     TEST(source__ends_after_its_messages),
+    TEST(source__ends_before_the_next_begins),
     TEST(iface__closed_with_messages_on_the_way),
     TEST(peer__gone_in_order_never_blocks),
     {0}};

@@ -176,9 +176,10 @@ struct uct_transport {
                               const struct uct_ep_params *params,
                               struct uct_ep             **ep_p);
     /* Orderly end: the peer's source ends with UCS_OK after the last
-     * message. What was accepted is delivered; requests in progress complete
-     * with UCS_ERR_CANCELED inside the call. The pending callback never runs
-     * after this began. */
+     * message, and before the first of an endpoint that is created after this
+     * one to the same interface. What was accepted is delivered; requests in
+     * progress complete with UCS_ERR_CANCELED inside the call. The pending
+     * callback never runs after this began. */
     void (*ep_destroy)(struct uct_ep *ep);
 
     /* Active messages. Data handed up by am_short is the 8-byte header, host

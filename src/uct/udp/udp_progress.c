@@ -75,10 +75,35 @@ static bool progress_has_room(struct udp_env *env, size_t length)
                                 udp_env_can_hold(env, length));
 }
 
+static void progress_end_source(struct udp_iface *iface, struct udp_conn *conn)
+{
+    if (conn->has_source && !conn->is_source_ended) {
+        conn->is_source_ended = true;
+        uct_iface_end_source(&iface->base, &conn->source,
+                             conn->has_peer_fin ? UCS_OK : conn->status);
+    }
+}
+
+/* The endpoint that the peer makes after one says nothing before we have
+ * acknowledged the end of that one; who is told must not hear it first. */
+static void progress_end_others(struct udp_iface *iface)
+{
+    struct udp_conn *conn;
+
+    ucs_queue_for_each (conn, &iface->notified, notify_link) {
+        if (conn->has_peer_fin && (conn->inbox_count == 0)) {
+            progress_end_source(iface, conn);
+        }
+    }
+}
+
 static void progress_deliver(struct udp_iface *iface, struct udp_conn *conn,
                              unsigned am_id, uint8_t *data, size_t length)
 {
-    conn->has_source = true;
+    if (ucs_unlikely(!conn->has_source)) {
+        progress_end_others(iface);
+        conn->has_source = true;
+    }
     (void)uct_iface_deliver(&iface->base, am_id, &conn->source, data, length,
                             0);
 }
@@ -266,15 +291,6 @@ static unsigned progress_inbox(struct udp_iface *iface)
         }
     }
     return count;
-}
-
-static void progress_end_source(struct udp_iface *iface, struct udp_conn *conn)
-{
-    if (conn->has_source && !conn->is_source_ended) {
-        conn->is_source_ended = true;
-        uct_iface_end_source(&iface->base, &conn->source,
-                             conn->has_peer_fin ? UCS_OK : conn->status);
-    }
 }
 
 /* Its endpoint may have waited for that. */
