@@ -390,9 +390,12 @@ static void silence__of_our_own_is_no_failure(const struct test_param *param)
     traffic(100, 30);
 }
 
+/* The peer's next endpoint waits until is_ending is over. */
 static bool has_closed(struct udp_net *unused)
 {
     (void)unused;
+    ck_assert(net.ends[0].conn.is_ending || net.ends[1].conn.has_peer_fin ||
+              !net.ends[0].conn.is_fin_queued);
     return net.ends[0].conn.is_over && net.ends[1].conn.is_over;
 }
 

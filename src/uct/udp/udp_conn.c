@@ -44,6 +44,7 @@ static void conn_leave(struct udp_conn *conn)
         conn->is_owing = false;
     }
     udp_connect_answered(conn); /* or never */
+    udp_connect_ended(conn);
     ucsi_timer_stop(&conn->env->timers, &conn->timer);
     udp_bundle_drop(conn);
     if (conn->env->deferred == conn) {
@@ -86,9 +87,6 @@ static void conn_drop_queue(struct ucs_queue *queue)
 
 void udp_conn_cleanup(struct udp_conn *conn)
 {
-    if (conn->is_fin_queued && !conn->is_fin_acked) {
-        --conn->env->ending_count;
-    }
     conn_leave(conn);
     conn_drop_segments(conn);
     udp_conn_forget_received(conn);

@@ -88,11 +88,11 @@ enum { UDP_FRAGMENT_FLUSH = UDP_KIND_COUNT };
  * client_nonce     what the client drew; ACCEPT says it again
  * has_first        a message of the peer was handed up: now others may come
  *                  out of turn
- * is_over          nothing is left to do: the owner frees it
+ * is_left          it is closed when it opens; is_over: the owner frees it
  * shares           what it makes us keep (udp_share.h)
  * crypt            keys, when packets are encrypted; NULL
  * was_shut         the peer was told that its window is shut
- * is_asking        in env->asking_count; is_left: it is closed when it opens
+ * is_asking        in env->asking_count; is_ending: in env->ending_count
  * is_probed        the tail was sent again, nothing came since
  * bundle           tiny messages that wait for one another; NULL: none
  * burst_count      of them in the turn burst_turn */
@@ -101,7 +101,7 @@ struct udp_conn {
     void                 *user;
     uint32_t              id, peer_id;
     uint8_t               state;
-    bool                  is_initiator, is_fin_queued, is_fin_acked;
+    bool                  is_initiator, is_fin_queued, is_fin_acked, is_ending;
     bool                  has_peer_fin, has_source, is_source_ended;
     bool                  is_busy, is_owing, was_shut, is_left, needs_notify;
     bool                  is_asking, is_probed, is_over, has_first, is_guest;

@@ -394,15 +394,28 @@ void udp_connect_close(struct udp_conn *conn)
         return;
     }
     conn->is_fin_queued = true;
+    conn->is_ending     = true;
     ++conn->env->ending_count;
     fin->flags = UDP_FLAG_ACK_NOW;
     udp_conn_queue_answer(conn, fin);
 }
 
+void udp_connect_ended(struct udp_conn *conn)
+{
+    if (conn->is_ending) {
+        conn->is_ending = false;
+        --conn->env->ending_count;
+    }
+}
+
 void udp_connect_closed(struct udp_conn *conn)
 {
-    if ((conn->state != UDP_CONN_OPEN) || !conn->is_fin_acked ||
-        !conn->has_peer_fin || !udp_send_is_idle(&conn->send)) {
+    /* The FIN may be there before what was sent before it. */
+    if (!conn->is_fin_acked || !udp_send_is_idle(&conn->send)) {
+        return;
+    }
+    udp_connect_ended(conn);
+    if ((conn->state != UDP_CONN_OPEN) || !conn->has_peer_fin) {
         return;
     }
     conn->state = UDP_CONN_CLOSED;

@@ -25,7 +25,9 @@ void     udp_connect_step(struct udp_conn *conn);
 uint64_t udp_connect_deadline_ns(const struct udp_conn *conn);
 /* No more messages of ours: FIN behind what is queued. */
 void udp_connect_close(struct udp_conn *conn);
-/* If both ends have closed: linger. */
+/* The peer has our end, or will never have it. */
+void udp_connect_ended(struct udp_conn *conn);
+/* If our end is there: nobody waits for it; if both are: linger. */
 void udp_connect_closed(struct udp_conn *conn);
 /* We go, in order: one word, not waited for. */
 void udp_connect_leave(struct udp_conn *conn);

@@ -86,7 +86,6 @@ void udp_conn_finish(struct udp_fragment *fragment, ucs_status_t status)
     }
     if (fragment->kind == UDP_KIND_FIN) {
         conn->is_fin_acked = true;
-        --conn->env->ending_count;
         udp_connect_closed(conn);
     }
     if ((fragment->kind == UDP_KIND_DATA) ||

@@ -110,9 +110,7 @@ bool udp_peers_is_ending(const struct udp_iface *iface, uint64_t incarnation)
         return false; /* or ten thousand endpoints look at one another */
     }
     ucs_list_for_each (conn, &iface->all, link) {
-        if ((conn->peer_incarnation == incarnation) &&
-            (conn->state == UDP_CONN_OPEN) && conn->is_fin_queued &&
-            !conn->is_fin_acked) {
+        if (conn->is_ending && (conn->peer_incarnation == incarnation)) {
             return true;
         }
     }
