@@ -141,8 +141,10 @@ static void fd__fires_for_room(const struct test_param *param)
     calls = lane->pending_calls;
     world_command(&world, RPC_FREEZE, 0);
     if (world.there != NULL) {
+        /* A busy kernel delivers later what it was given. */
         while (!is_readable(fd_of(world.here), 0)) {
-            ck_assert(host_step(world.there));
+            (void)host_step(world.there);
+            ck_assert(test_has_time(30));
         }
     } else {
         ck_assert(is_readable(fd_of(world.here), WAKE_MS));
