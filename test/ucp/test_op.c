@@ -21,14 +21,14 @@ static ucs_status_t pointer_status(ucs_status_ptr_t pointer)
     return UCS_PTR_RAW_STATUS(pointer);
 }
 
-/* One error line that names the call, and the status. */
-static void check_refused(ucs_status_t status, const char *call)
+/* One error line that names the call and what was wrong, and the status. */
+static void check_refused(ucs_status_t status, const char *line)
 {
-    ck_assert_msg(status == UCS_ERR_INVALID_PARAM, "%s: %s", call,
+    ck_assert_msg(status == UCS_ERR_INVALID_PARAM, "%s: %s", line,
                   ucs_status_string(status));
     ck_assert_msg(
-        (log_captured.count == 1) && (strstr(log_captured.text, call) != NULL),
-        "%s: %u lines, %s", call, log_captured.count, log_captured.text);
+        (log_captured.count == 1) && (strstr(log_captured.text, line) != NULL),
+        "%s: %u lines, %s", line, log_captured.count, log_captured.text);
     log_capture_start();
 }
 
@@ -46,15 +46,19 @@ static void op__null_is_refused(const struct test_param *param)
 
     pair_open(&pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
     log_capture_start();
-    check_refused(ucp_lib_query(NULL), "ucp_lib_query");
-    check_refused(ucp_dt_query(datatype, NULL), "ucp_dt_query");
+    check_refused(ucp_lib_query(NULL), "ucp_lib_query: attr is NULL");
+    check_refused(ucp_dt_query(datatype, NULL), "ucp_dt_query: attr is NULL");
     check_refused(causeway_ep_explain(NULL, NULL, stdout),
-                  "causeway_ep_explain");
-    check_refused(ucp_config_read(NULL, NULL, NULL), "ucp_config_read");
+                  "causeway_ep_explain: ep is NULL");
+    check_refused(ucp_config_read(NULL, NULL, NULL),
+                  "ucp_config_read: config_p is NULL");
     ck_assert_int_eq(ucp_config_read(NULL, NULL, &config), UCS_OK);
-    check_refused(ucp_config_modify(NULL, "TLS", "sm"), "ucp_config_modify");
-    check_refused(ucp_config_modify(config, NULL, "sm"), "ucp_config_modify");
-    check_refused(ucp_config_modify(config, "TLS", NULL), "ucp_config_modify");
+    check_refused(ucp_config_modify(NULL, "TLS", "sm"),
+                  "ucp_config_modify: config is NULL");
+    check_refused(ucp_config_modify(config, NULL, "sm"),
+                  "ucp_config_modify: name is NULL");
+    check_refused(ucp_config_modify(config, "TLS", NULL),
+                  "ucp_config_modify: value is NULL");
     ucp_config_release(config);
     check_refused(ucp_context_query(NULL, &context_attr), "ucp_context_query");
     check_refused(ucp_context_query(pair.contexts[0], NULL),
@@ -62,11 +66,11 @@ static void op__null_is_refused(const struct test_param *param)
     check_refused(ucp_worker_query(NULL, &worker_attr), "ucp_worker_query");
     check_refused(ucp_worker_query(pair.workers[0], NULL), "ucp_worker_query");
     check_refused(ucp_worker_get_address(NULL, &address, &length),
-                  "ucp_worker_get_address");
+                  "ucp_worker_get_address: worker is NULL");
     check_refused(ucp_worker_get_address(pair.workers[0], NULL, &length),
-                  "ucp_worker_get_address");
+                  "ucp_worker_get_address: address_p is NULL");
     check_refused(ucp_worker_get_address(pair.workers[0], &address, NULL),
-                  "ucp_worker_get_address");
+                  "ucp_worker_get_address: address_length_p is NULL");
     check_refused(ucp_worker_address_query(NULL, &uid),
                   "ucp_worker_address_query");
     check_refused(ucp_worker_get_efd(NULL, &fd), "ucp_worker_get_efd");
@@ -121,9 +125,9 @@ static void op__null_on_the_data_path(const struct test_param *param)
     ep     = pair.eps[0];
     log_capture_start();
     check_refused(pointer_status(ucp_tag_send_nbx(NULL, &byte, 1, TAG, none)),
-                  "ucp_tag_send_nbx");
+                  "ucp_tag_send_nbx: ep is NULL");
     check_refused(pointer_status(ucp_tag_send_nbx(ep, &byte, 1, TAG, NULL)),
-                  "ucp_tag_send_nbx");
+                  "ucp_tag_send_nbx: param is NULL");
     check_refused(
         pointer_status(ucp_tag_send_sync_nbx(NULL, &byte, 1, TAG, none)),
         "ucp_tag_send_sync_nbx");

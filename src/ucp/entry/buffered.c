@@ -49,7 +49,7 @@ ucs_status_t causeway_worker_detach_buffer(ucp_worker_h worker, void **buffer_p,
     size_t       size_bytes;
     ucs_status_t status;
 
-    if (ucp_op_is_null(__func__, worker, worker)) {
+    if (ucp_op_is_null(__func__, worker)) {
         return UCS_ERR_INVALID_PARAM;
     }
     ucp_worker_enter(worker);

@@ -20,8 +20,8 @@ enum {
 void ucp_get_version(unsigned *major_version, unsigned *minor_version,
                      unsigned *release_number)
 {
-    if (ucp_op_is_null(__func__, major_version, minor_version) ||
-        ucp_op_is_null(__func__, release_number, release_number)) {
+    if (ucp_op_is_null(__func__, major_version, minor_version,
+                       release_number)) {
         return;
     }
     *major_version  = UCP_API_MAJOR;
@@ -36,7 +36,7 @@ const char *ucp_get_version_string(void)
 
 ucs_status_t ucp_lib_query(ucp_lib_attr_t *attr)
 {
-    if (ucp_op_is_null(__func__, attr, attr)) {
+    if (ucp_op_is_null(__func__, attr)) {
         return UCS_ERR_INVALID_PARAM;
     }
     if (attr->field_mask & UCP_LIB_ATTR_FIELD_MAX_THREAD_LEVEL) {
@@ -89,8 +89,7 @@ ucs_status_t ucp_config_read(const char *env_prefix, const char *filename,
     ucs_status_t                   status;
 
     (void)filename;
-    if (config_p == NULL) {
-        ucs_error("ucp_config_read: config_p is NULL");
+    if (ucp_op_is_null(__func__, config_p)) {
         return UCS_ERR_INVALID_PARAM;
     }
     config = calloc(1, sizeof(*config));
@@ -110,7 +109,7 @@ ucs_status_t ucp_config_read(const char *env_prefix, const char *filename,
 
 void ucp_config_release(ucp_config_t *config)
 {
-    if (ucp_op_is_null(__func__, config, config)) {
+    if (ucp_op_is_null(__func__, config)) {
         return;
     }
     ucp_transport_config_release(&config->transports);
@@ -124,8 +123,7 @@ ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
 {
     ucs_status_t status;
 
-    if ((config == NULL) || (name == NULL) || (value == NULL)) {
-        ucs_error("ucp_config_modify: config, name or value is NULL");
+    if (ucp_op_is_null(__func__, config, name, value)) {
         return UCS_ERR_INVALID_PARAM;
     }
     status = ucsi_config_set(&ucp_context_config_table, &config->context, name,
@@ -227,8 +225,7 @@ ucs_status_t ucp_init_version(unsigned            api_major_version,
     ucp_config_t              *own_config = NULL;
     ucs_status_t               status;
 
-    if ((params == NULL) || (context_p == NULL)) {
-        ucs_error("ucp_init: params or context_p is NULL");
+    if (ucp_op_is_null(__func__, params, context_p)) {
         return UCS_ERR_INVALID_PARAM;
     }
     if ((api_major_version != UCP_API_MAJOR) ||
@@ -266,7 +263,7 @@ void ucp_cleanup(ucp_context_h context)
 {
     unsigned worker_count;
 
-    if (ucp_op_is_null(__func__, context, context)) {
+    if (ucp_op_is_null(__func__, context)) {
         return;
     }
     worker_count = atomic_load(&context->user_count) - 1;

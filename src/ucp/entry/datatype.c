@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "ucp/dt/datatype.h"
+#include "ucp/entry/op.h"
 #include "ucs/log.h"
 
 /* The class lives in the low bits of the address. */
@@ -19,8 +20,7 @@ ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
 {
     struct ucp_dt_generic *dt;
 
-    if ((ops == NULL) || (datatype_p == NULL)) {
-        ucs_error("generic datatype: ops or datatype_p is NULL");
+    if (ucp_op_is_null(__func__, ops, datatype_p)) {
         return UCS_ERR_INVALID_PARAM;
     }
     dt = datatype_alloc(sizeof(*dt));
@@ -42,8 +42,7 @@ ucs_status_t causeway_dt_create_strided(size_t                     block_bytes,
     struct ucp_dt_strided *dt;
     ucs_status_t           status;
 
-    if (datatype_p == NULL) {
-        ucs_error("strided datatype: datatype_p is NULL");
+    if (ucp_op_is_null(__func__, datatype_p)) {
         return UCS_ERR_INVALID_PARAM;
     }
     dt = datatype_alloc(sizeof(*dt));
@@ -77,8 +76,7 @@ ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr)
     struct ucp_dt_iter iter;
     ucs_status_t       status;
 
-    if (attr == NULL) {
-        ucs_error("ucp_dt_query: attr is NULL");
+    if (ucp_op_is_null(__func__, attr)) {
         return UCS_ERR_INVALID_PARAM;
     }
     if (attr->field_mask & UCP_DATATYPE_ATTR_FIELD_COUNT) {

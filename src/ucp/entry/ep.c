@@ -60,8 +60,7 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     const uint8_t          *address;
     ucs_status_t            status;
 
-    if ((worker == NULL) || (params == NULL) || (ep_p == NULL)) {
-        ucs_error("ucp_ep_create: worker, params or ep_p is NULL");
+    if (ucp_op_is_null(__func__, worker, params, ep_p)) {
         return UCS_ERR_INVALID_PARAM;
     }
     status = create_check(params);

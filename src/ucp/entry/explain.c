@@ -160,8 +160,7 @@ ucs_status_t causeway_address_explain(ucp_worker_h                     worker,
     char                    reason[UCT_REASON_BYTES_MAX];
     ucs_status_t            status;
 
-    if (ucp_op_is_null(__func__, worker, stream) ||
-        ucp_op_is_null(__func__, address, address)) {
+    if (ucp_op_is_null(__func__, worker, stream, address)) {
         return UCS_ERR_INVALID_PARAM;
     }
     status = explain_read(params, stream, &explain);

@@ -62,6 +62,5 @@ ucs_status_t ucp_worker_flush(ucp_worker_h worker)
  * Messages of an endpoint are ordered anyway. */
 ucs_status_t ucp_worker_fence(ucp_worker_h worker)
 {
-    return ucp_op_is_null(__func__, worker, worker) ? UCS_ERR_INVALID_PARAM
-                                                    : UCS_OK;
+    return ucp_op_is_null(__func__, worker) ? UCS_ERR_INVALID_PARAM : UCS_OK;
 }

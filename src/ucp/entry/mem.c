@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ucp/entry/op.h"
 #include "ucs/log.h"
 #include "ucs/units.h"
 
@@ -107,8 +108,8 @@ ucs_status_t ucp_mem_map(ucp_context_h               context,
     struct ucp_mem_options options;
     ucs_status_t           status;
 
-    if ((context == NULL) || (params == NULL) || (memh_p == NULL)) {
-        return refuse("context, params or memh_p is NULL");
+    if (ucp_op_is_null(__func__, context, params, memh_p)) {
+        return UCS_ERR_INVALID_PARAM;
     }
     status = options_read(params, &options);
     if (status != UCS_OK) {
@@ -119,8 +120,11 @@ ucs_status_t ucp_mem_map(ucp_context_h               context,
 
 ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memh)
 {
-    if ((context == NULL) || (memh == NULL) || (memh->context != context)) {
-        ucs_error("ucp_mem_unmap: no handle, or not of this context");
+    if (ucp_op_is_null(__func__, context, memh)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if (memh->context != context) {
+        ucs_error("ucp_mem_unmap: the handle is not of this context");
         return UCS_ERR_INVALID_PARAM;
     }
     ucp_mem_destroy(memh);
@@ -129,8 +133,7 @@ ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memh)
 
 ucs_status_t ucp_mem_query(const ucp_mem_h memh, ucp_mem_attr_t *attr)
 {
-    if ((memh == NULL) || (attr == NULL)) {
-        ucs_error("ucp_mem_query: memh or attr is NULL");
+    if (ucp_op_is_null(__func__, memh, attr)) {
         return UCS_ERR_INVALID_PARAM;
     }
     if (attr->field_mask & UCP_MEM_ATTR_FIELD_ADDRESS) {
@@ -153,8 +156,10 @@ ucs_status_t ucp_mem_advise(ucp_context_h context, ucp_mem_h memh,
                             UCP_MEM_ADVISE_PARAM_FIELD_ADVICE;
     uintptr_t start, page = (uintptr_t)sysconf(_SC_PAGESIZE);
 
-    if ((context == NULL) || (memh == NULL) || (params == NULL) ||
-        ((params->field_mask & needed) != needed)) {
+    if (ucp_op_is_null(__func__, context, memh, params)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if ((params->field_mask & needed) != needed) {
         ucs_error("ucp_mem_advise: address, length or advice is not given");
         return UCS_ERR_INVALID_PARAM;
     }
@@ -195,8 +200,7 @@ void ucp_mem_print_info(const char *mem_size, ucp_context_h context,
                                       .access       = UCT_ACCESS_ALL};
     struct ucp_mem        *mem;
 
-    if ((mem_size == NULL) || (context == NULL) || (stream == NULL)) {
-        ucs_error("ucp_mem_print_info: an argument is NULL");
+    if (ucp_op_is_null(__func__, mem_size, context, stream)) {
         return;
     }
     if (ucsi_units_parse_size(mem_size, &options.length) != UCS_OK) {

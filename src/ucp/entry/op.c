@@ -2,11 +2,17 @@
 /* ucp/entry/op.c - what all calls that start an operation share. */
 #include "ucp/entry/op.h"
 
+#include <string.h>
+
 #include "ucs/log.h"
 
-UCS_NOINLINE void ucp_op_say_null(const char *call)
+UCS_NOINLINE void ucp_op_say_null(const char *call, const char *names,
+                                  unsigned index)
 {
-    ucs_error("%s: an argument is NULL that must not be", call);
+    for (; index > 0; --index) {
+        names = strchr(names, ',') + 2;
+    }
+    ucs_error("%s: %.*s is NULL", call, (int)strcspn(names, ","), names);
 }
 
 UCS_NOINLINE void ucp_op_say_no_request(const char *call, const void *request)

@@ -11,18 +11,40 @@
 
 #include "ucp/core/worker.h"
 
-/* One line says that an argument is NULL, or a request none. */
-void ucp_op_say_null(const char *call);
+/* One line says which argument is NULL, or that a request is none.
+ * @param names  Of the arguments, with commas, as the call's source has them.
+ * @param index  Of the one that is NULL. */
+void ucp_op_say_null(const char *call, const char *names, unsigned index);
 void ucp_op_say_no_request(const char *call, const void *request);
 
-/* Is one of two arguments NULL that must not be? Then that is logged. */
-static inline bool ucp_op_is_null(const char *call, const void *one,
-                                  const void *other)
+/* Is one of up to five arguments NULL that must not be? Then that is logged:
+ *
+ *   if (ucp_op_is_null(__func__, worker, param)) {
+ *       return UCS_STATUS_PTR(UCS_ERR_INVALID_PARAM);
+ *   } */
+#define ucp_op_is_null(_call, ...)                                             \
+    OP_IS_NULL(_call, #__VA_ARGS__, __VA_ARGS__, "", "", "", "", "")
+#define OP_IS_NULL(_call, _names, _0, _1, _2, _3, _4, ...)                     \
+    op_is_null(_call, _names, (struct op_args){{_0, _1, _2, _3, _4}})
+
+struct op_args {
+    const void *at[5];
+};
+
+static inline bool op_is_null(const char *call, const char *names,
+                              struct op_args args)
 {
-    if (ucs_likely((one != NULL) && (other != NULL))) {
+    if (ucs_likely((args.at[0] != NULL) && (args.at[1] != NULL) &&
+                   (args.at[2] != NULL) && (args.at[3] != NULL) &&
+                   (args.at[4] != NULL))) {
         return false;
     }
-    ucp_op_say_null(call);
+    ucp_op_say_null(call, names,
+                    (args.at[0] == NULL)   ? 0
+                    : (args.at[1] == NULL) ? 1
+                    : (args.at[2] == NULL) ? 2
+                    : (args.at[3] == NULL) ? 3
+                                           : 4);
     return true;
 }
 

@@ -58,7 +58,7 @@ ucs_status_t ucp_request_query(void *request, ucp_request_attr_t *attr)
     const struct ucp_request *req;
 
     if (!ucp_op_is_request(__func__, request) ||
-        ucp_op_is_null(__func__, attr, attr)) {
+        ucp_op_is_null(__func__, attr)) {
         return UCS_ERR_INVALID_PARAM;
     }
     req = ucp_request_of(request);
@@ -121,7 +121,7 @@ void ucp_request_release(void *request)
 void ucp_request_cancel(ucp_worker_h worker, void *request)
 {
     if (!ucp_op_is_request(__func__, request) ||
-        ucp_op_is_null(__func__, worker, worker)) {
+        ucp_op_is_null(__func__, worker)) {
         return;
     }
     ucp_worker_enter(worker);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ucp/core/worker.h"
+#include "ucp/entry/op.h"
 #include "ucs/log.h"
 
 static ucs_status_t pack(const struct ucp_mem *mem, void **buffer_p,
@@ -27,9 +28,7 @@ static ucs_status_t pack(const struct ucp_mem *mem, void **buffer_p,
 ucs_status_t ucp_rkey_pack(ucp_context_h context, ucp_mem_h memh,
                            void **rkey_buffer_p, size_t *size_p)
 {
-    if ((context == NULL) || (memh == NULL) || (rkey_buffer_p == NULL) ||
-        (size_p == NULL)) {
-        ucs_error("ucp_rkey_pack: an argument is NULL");
+    if (ucp_op_is_null(__func__, context, memh, rkey_buffer_p, size_p)) {
         return UCS_ERR_INVALID_PARAM;
     }
     return pack(memh, rkey_buffer_p, size_p);
@@ -43,9 +42,7 @@ void ucp_rkey_buffer_release(void *rkey_buffer)
 ucs_status_t ucp_memh_pack(ucp_mem_h memh, const ucp_memh_pack_params_t *params,
                            void **buffer_p, size_t *buffer_size_p)
 {
-    if ((memh == NULL) || (params == NULL) || (buffer_p == NULL) ||
-        (buffer_size_p == NULL)) {
-        ucs_error("ucp_memh_pack: an argument is NULL");
+    if (ucp_op_is_null(__func__, memh, params, buffer_p, buffer_size_p)) {
         return UCS_ERR_INVALID_PARAM;
     }
     if ((params->field_mask & UCP_MEMH_PACK_PARAM_FIELD_FLAGS) &&
@@ -68,8 +65,7 @@ ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h ep, const void *rkey_buffer,
     const uint8_t *bytes = (const uint8_t *)rkey_buffer;
     ucs_status_t   status;
 
-    if ((ep == NULL) || (rkey_buffer == NULL) || (rkey_p == NULL)) {
-        ucs_error("ucp_ep_rkey_unpack: an argument is NULL");
+    if (ucp_op_is_null(__func__, ep, rkey_buffer, rkey_p)) {
         return UCS_ERR_INVALID_PARAM;
     }
     ucp_worker_enter(ep->worker);
@@ -80,8 +76,7 @@ ucs_status_t ucp_ep_rkey_unpack(ucp_ep_h ep, const void *rkey_buffer,
 
 void ucp_rkey_destroy(ucp_rkey_h rkey)
 {
-    if (rkey == NULL) {
-        ucs_error("ucp_rkey_destroy: the key is NULL");
+    if (ucp_op_is_null(__func__, rkey)) {
         return;
     }
     ucp_rkey_close(rkey);
@@ -89,8 +84,7 @@ void ucp_rkey_destroy(ucp_rkey_h rkey)
 
 ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey, uint64_t raddr, void **addr_p)
 {
-    if ((rkey == NULL) || (addr_p == NULL)) {
-        ucs_error("ucp_rkey_ptr: an argument is NULL");
+    if (ucp_op_is_null(__func__, rkey, addr_p)) {
         return UCS_ERR_INVALID_PARAM;
     }
     return ucp_rkey_pointer(rkey, raddr, addr_p);
@@ -103,9 +97,12 @@ ucs_status_t ucp_rkey_compare(ucp_worker_h worker, ucp_rkey_h rkey1,
                               const ucp_rkey_compare_params_t *params,
                               int                             *result)
 {
-    if ((worker == NULL) || (rkey1 == NULL) || (rkey2 == NULL) ||
-        (params == NULL) || (params->field_mask != 0) || (result == NULL)) {
-        ucs_error("ucp_rkey_compare: an argument is NULL or unknown");
+    if (ucp_op_is_null(__func__, worker, rkey1, rkey2, params, result)) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    if (params->field_mask != 0) {
+        ucs_error("ucp_rkey_compare: unknown field_mask 0x%lx",
+                  (unsigned long)params->field_mask);
         return UCS_ERR_INVALID_PARAM;
     }
     *result = (rkey1->name > rkey2->name) - (rkey1->name < rkey2->name);

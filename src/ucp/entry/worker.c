@@ -50,8 +50,7 @@ ucs_status_t ucp_worker_create(ucp_context_h              context,
 {
     struct ucp_worker_options options;
 
-    if ((context == NULL) || (params == NULL) || (worker_p == NULL)) {
-        ucs_error("ucp_worker_create: context, params or worker_p is NULL");
+    if (ucp_op_is_null(__func__, context, params, worker_p)) {
         return UCS_ERR_INVALID_PARAM;
     }
     options = options_read(params);
@@ -65,7 +64,7 @@ ucs_status_t ucp_worker_create(ucp_context_h              context,
 
 void ucp_worker_destroy(ucp_worker_h worker)
 {
-    if (ucp_op_is_null(__func__, worker, worker)) {
+    if (ucp_op_is_null(__func__, worker)) {
         return;
     }
     if (worker->is_inside) {
@@ -120,8 +119,7 @@ ucs_status_t ucp_worker_get_address(ucp_worker_h    worker,
                                     ucp_address_t **address_p,
                                     size_t         *address_length_p)
 {
-    if (ucp_op_is_null(__func__, worker, address_p) ||
-        ucp_op_is_null(__func__, address_length_p, address_length_p)) {
+    if (ucp_op_is_null(__func__, worker, address_p, address_length_p)) {
         return UCS_ERR_INVALID_PARAM;
     }
     return worker_get_address(worker, false, address_p, address_length_p);
@@ -228,7 +226,7 @@ void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
 static bool worker_lacks_wakeup(const char              *call,
                                 const struct ucp_worker *worker)
 {
-    if (ucp_op_is_null(call, worker, worker)) {
+    if (ucp_op_is_null(call, worker)) {
         return true;
     }
     if (worker->wakeup.epoll_fd >= 0) {
@@ -240,8 +238,7 @@ static bool worker_lacks_wakeup(const char              *call,
 
 ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd)
 {
-    if (worker_lacks_wakeup(__func__, worker) ||
-        ucp_op_is_null(__func__, fd, fd)) {
+    if (worker_lacks_wakeup(__func__, worker) || ucp_op_is_null(__func__, fd)) {
         return UCS_ERR_INVALID_PARAM;
     }
     if (worker->options.event_fd >= 0) {
