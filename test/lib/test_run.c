@@ -240,13 +240,12 @@ static void result_fill(struct test_record *result, SRunner *runner)
 void test_run_instance(const struct test_options *options,
                        struct test_record        *result)
 {
-    const struct test_instance *instance = result->instance;
-
-    double   timeout_s = instance->test_case->timeout_s;
-    Suite   *suite     = suite_create(instance->suite->name);
-    TCase   *tcase     = tcase_create(instance->test_case->name);
-    SRunner *runner    = srunner_create(suite);
-    double   begin     = clock_seconds();
+    const struct test_instance *instance  = result->instance;
+    double                      timeout_s = instance->test_case->timeout_s;
+    Suite                      *suite     = suite_create(instance->suite->name);
+    TCase                      *tcase = tcase_create(instance->test_case->name);
+    SRunner                    *runner = srunner_create(suite);
+    double                      begin  = clock_seconds();
 
     if (shared == NULL) {
         shared = test_shared_create(sizeof(*shared));
