@@ -25,6 +25,7 @@ extern const struct test_suite eager_suite;
 extern const struct test_suite ep_suite;
 extern const struct test_suite ep_loop_suite;
 extern const struct test_suite ep_queue_suite;
+extern const struct test_suite bulk_suite;
 extern const struct test_suite explain_suite;
 extern const struct test_suite explain_forbidden_suite;
 extern const struct test_suite explain_real_suite;

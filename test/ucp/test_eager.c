@@ -159,8 +159,8 @@ static void eager__speed_of_the_machine_decides(const struct test_param *param)
     ck_assert_str_eq(chosen("10GBs", "11GBs", 64 * mib)->name, "rndv/rdma_get");
     ck_assert_str_eq(chosen("1GBs", "20GBs", 64)->name, "eager/immediate");
     /* Not worth a round trip. */
-    ck_assert_str_eq(chosen("20GBs", "1GBs", 65536)->name, "eager/allocated");
-    ck_assert_str_eq(chosen("20GBs", "1GBs", 65537)->name,
+    ck_assert_str_eq(chosen("20GBs", "1GBs", 131072)->name, "eager/allocated");
+    ck_assert_str_eq(chosen("20GBs", "1GBs", 131073)->name,
                      "rndv/pipeline_send");
     ck_assert_str_eq(chosen("1GBs", "20GBs", 65536)->name, "rndv/rdma_get");
 }

@@ -173,6 +173,57 @@ static void ep_queue__then_is_called_once(const struct test_param *param)
     pair_abandon(&pair);
 }
 
+/* Work without an end. */
+struct endless {
+    struct ucp_bulk bulk;
+    unsigned        turn_count;
+    bool            is_over;
+};
+
+static ucs_status_t endless_step(struct ucp_bulk *bulk)
+{
+    struct endless *endless = ucs_container_of(bulk, struct endless, bulk);
+
+    ++endless->turn_count;
+    return endless->is_over ? UCS_OK : UCP_STEP_TURN_DONE;
+}
+
+/* A call of progress ends although there is always room and always more; both
+ * have their turns, a message goes in between, and nobody may sleep. */
+static void bulk__gives_way(const struct test_param *param)
+{
+    struct endless works_on[2];
+    struct pair    pair;
+    void          *receive, *send;
+
+    pair_open(&pair, param, UCP_FEATURE_WAKEUP, UCP_ERR_HANDLING_MODE_PEER);
+    pair_meet(&pair);
+    for (unsigned i = 0; i < 2; ++i) {
+        works_on[i] =
+            (struct endless){.bulk = {.name = "endless", .step = endless_step}};
+        ucp_ep_submit_bulk(pair.eps[0], &works_on[i].bulk);
+    }
+    for (unsigned i = 0; i < 100; ++i) {
+        unsigned before = works_on[0].turn_count;
+
+        ck_assert_int_eq(ucp_worker_arm(pair.workers[0]), UCS_ERR_BUSY);
+        pair_progress(&pair);
+        ck_assert_uint_gt(works_on[0].turn_count, before);
+        ck_assert_uint_le(works_on[0].turn_count, before + 64);
+    }
+    ck_assert_uint_ge(works_on[1].turn_count, 100);
+    receive = pair_receive(&pair, 1, in[0], BYTES, TAG);
+    send    = pair_send(&pair, 0, out, BYTES, TAG);
+    ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
+    ck_assert_int_eq(pair_wait(&pair, send), UCS_OK);
+    works_on[0].is_over = works_on[1].is_over = true;
+    pair_settle(&pair);
+    ck_assert(ucp_ep_is_drained(pair.eps[0]));
+    ck_assert_uint_eq(pair.eps[0]->short_bytes_end,
+                      pair.eps[0]->config->short_bytes_end);
+    pair_close(&pair);
+}
+
 static const struct test_case ep_queue_cases[] = {
     TEST(ep_queue__fast_path),
     TEST(ep_queue__answers_go_first),
@@ -183,3 +234,8 @@ static const struct test_case ep_queue_cases[] = {
 
 const struct test_suite ep_queue_suite = {.name  = "ep_queue",
                                           .cases = ep_queue_cases};
+
+static const struct test_case bulk_cases[] = {TEST(bulk__gives_way), {0}};
+
+const struct test_suite bulk_suite = {
+    .name = "bulk", .cases = bulk_cases, .params = pair_transports};

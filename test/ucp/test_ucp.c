@@ -25,6 +25,7 @@ static const struct test_suite *const suites[] = {
     &ep_suite,
     &ep_loop_suite,
     &ep_queue_suite,
+    &bulk_suite,
     &explain_suite,
     &explain_forbidden_suite,
     &explain_real_suite,

@@ -235,6 +235,28 @@ static void serve__nobody_starves(const struct test_param *param)
     world_close(&world);
 }
 
+/* Who gives way is called again although nothing happens meanwhile. */
+static void yield__called_again(const struct test_param *param)
+{
+    struct world world;
+    struct lane *lane;
+
+    world_open(&world, param, false);
+    lane             = world_lane(&world);
+    lane->on_pending = do_nothing;
+    world_send(&world, lane, LANE_BCOPY, AM_ORDERED, 8);
+    world_wait_ordered(&world, 1);
+    for (uint64_t i = lane->pending_calls + 1; i < 10; ++i) {
+        ucti_ep_yield(lane->ep);
+        ck_assert_int_eq(lane_send(lane, LANE_BCOPY, AM_ORDERED, 8, 0),
+                         UCS_ERR_WOULD_BLOCK);
+        ck_assert(world_wait(&world, has_called, i, 10));
+    }
+    world_send(&world, lane, LANE_BCOPY, AM_ORDERED, 8);
+    world_wait_ordered(&world, 2);
+    world_close(&world);
+}
+
 static const struct test_case cases[] = {
     TEST(refuse__then_called_back_once),
     TEST(refuse__without_flag_calls_nobody),
@@ -242,6 +264,7 @@ static const struct test_case cases[] = {
     TEST(destroy__while_waiting_calls_nobody),
     TEST(destroy__inside_the_pending_callback),
     TEST(serve__nobody_starves),
+    TEST(yield__called_again),
     {0}};
 
 struct test_suite conform_pending_suite = {.name  = "conform_pending",

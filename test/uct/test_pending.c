@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "uct/api/uct.h"
 #include "uct/mock.h"
 #include "uct/suites.h"
 
@@ -424,6 +425,31 @@ static void serve__random_is_fair(const struct test_param *param)
     }
 }
 
+static void yield_early(struct sender *sender)
+{
+    ck_assert_int_eq(sender_send(sender, UCT_FLAG_PENDING), UCS_OK);
+    ucti_ep_yield(&sender->ep);
+    ucti_ep_yield(&sender->ep); /* once more is no more */
+}
+
+/* There is room for all, and A lets the others go first each time. */
+static void yield__comes_again_behind_the_others(const struct test_param *param)
+{
+    (void)param;
+    ucti_ep_yield(&senders[3].ep); /* outside of any turn */
+    ck_assert_int_eq(sender_send(&senders[3], 0), UCS_ERR_WOULD_BLOCK);
+    all_wait(1);
+    senders[0].on_turn = yield_early;
+    tokens             = 10;
+    ck_assert_uint_eq(ucti_pending_serve(&mock.iface, has_token), EP_COUNT);
+    ck_assert_str_eq(called_log, "DABC");
+    senders[1].wanted = 1;
+    ucti_ep_yield(&senders[1].ep);
+    ck_assert_uint_eq(ucti_pending_serve(&mock.iface, has_token), 2);
+    ck_assert_str_eq(called_log, "DABCAB");
+    ck_assert_uint_eq(ucs_list_count(&mock.iface.pending), 1);
+}
+
 static const struct test_case cases[] = {
     TEST(refuse__without_flag_enters_nothing),
     TEST(refuse__twice_enters_once),
@@ -439,6 +465,7 @@ static const struct test_case cases[] = {
     TEST(serve__is_one_shot),
     TEST(serve__newcomers_come_next_time),
     TEST(serve__random_is_fair),
+    TEST(yield__comes_again_behind_the_others),
     TEST(destroy__others_inside_a_callback),
     TEST(destroy__itself_inside_its_callback),
     TEST(destroy__then_no_callback),

@@ -4,13 +4,20 @@
  *   control --> messages --> bulk        served in this order, each as far as
  *                 |  flush waits for bulk  there is room
  *
- * Called again by the lane's pending callback. */
+ * Called again by the lane's pending callback. As the receiver makes room while
+ * we send, bulk stops after some turns: a call of progress ends soon, and what
+ * the application does next comes in between. */
 #include "ucp/core/ep.h"
 
 #include "ucp/core/trace.h"
 #include "ucp/core/worker.h"
 #include "ucp/wireup/peer.h"
 #include "ucs/log.h"
+
+enum {
+    /* Fragments, 10 to 40 us over shared memory. */
+    EP_BULK_TURNS_MAX = 32,
+};
 
 /* An answer that found no room. queue comes first: mpool elements are put by
  * that address. then: called when it is gone */
@@ -217,11 +224,17 @@ static bool drain_messages(struct ucp_ep *ep)
 
 static bool drain_bulk(struct ucp_ep *ep)
 {
+    unsigned               turn_count = 0;
     struct ucs_queue_elem *elem;
     struct ucp_bulk       *bulk;
     ucs_status_t           status;
 
     while ((elem = ucs_queue_pull(&ep->bulk)) != NULL) {
+        if (turn_count++ == EP_BULK_TURNS_MAX) {
+            ucs_queue_push_head(&ep->bulk, elem);
+            ucti_ep_yield(ep->message_ep);
+            return false;
+        }
         bulk            = ucs_container_of(elem, struct ucp_bulk, queue);
         bulk->is_queued = false;
         status          = ucp_trace_bulk(ep, bulk);

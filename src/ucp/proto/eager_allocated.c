@@ -12,7 +12,7 @@
  * Any datatype. The user's buffer is free when the last fragment is packed.
  * All fragments are ordered, so a receiver has at most one unfinished message
  * of each sender. The second form is used below a UCX_RNDV_THRESH that is set,
- * and up to 64 KiB over lanes that copy. */
+ * and up to 128 KiB over lanes that copy. */
 #include "ucp/proto/eager.h"
 
 #include "ucp/tag/recv.h"
@@ -31,9 +31,9 @@ static struct allocated_state *allocated_state(struct ucp_request *req)
 
 enum {
     /* Over lanes that copy, without being told: what a receiver that does not
-     * expect the message has to keep, against a round trip that is a sixth of
-     * the time of 64 KiB (docs/perf/protocols.md). */
-    ALLOCATED_COPIED_BYTES_MAX = 65536,
+     * expect the message has to keep, against a rendezvous that is a fifth of
+     * the time of 128 KiB in a stream (docs/perf/protocols.md). */
+    ALLOCATED_COPIED_BYTES_MAX = 131072,
 };
 
 /* The largest message. A threshold that is set means: no asking below it,

@@ -50,6 +50,11 @@ ucti_ep_create(struct uct_iface *iface, const struct uct_ep_params *params,
                struct uct_ep **ep_p);
 UCS_EXPORT void ucti_ep_destroy(struct uct_ep *ep);
 
+/* Let others go first: the pending callback comes again from the next progress,
+ * behind all that wait, as if this endpoint had been refused after it sent
+ * something. Until then its ordered operations are refused. */
+UCS_EXPORT void ucti_ep_yield(struct uct_ep *ep);
+
 static inline unsigned uct_iface_progress(struct uct_iface *iface)
 {
     return iface->transport->progress(iface);

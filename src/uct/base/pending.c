@@ -8,6 +8,7 @@
 #include "uct/base/pending.h"
 
 #include "ucs/assert.h"
+#include "uct/api/uct.h"
 
 bool ucti_ep_must_wait(struct uct_ep *ep, unsigned flags)
 {
@@ -50,6 +51,14 @@ void ucti_pending_enter(struct uct_ep *ep, unsigned flags)
         ucs_list_add_before(iface->pending_turn, &ep->pending_link);
     } else {
         ucs_list_add_tail(&iface->pending, &ep->pending_link);
+    }
+}
+
+void ucti_ep_yield(struct uct_ep *ep)
+{
+    if (ep->pending_state != UCT_PENDING_WAITS) {
+        ep->pending_state = UCT_PENDING_SENT; /* the turn is used up */
+        ucti_pending_enter(ep, UCT_FLAG_PENDING);
     }
 }
 
