@@ -138,9 +138,48 @@ static void goodbye__is_short(const struct test_param *param)
     wild_host_close(&wild.hosts[0]);
 }
 
+/* What has come is lost. */
+static void lose_what_came(struct wild_host *host)
+{
+    struct udp_in in[UDP_IO_RECEIVE_COUNT_MAX];
+
+    for (unsigned channel = 0; channel < UDP_CHANNEL_COUNT; ++channel) {
+        while (udp_io_receive(wild_iface(host)->io, channel, in,
+                              UCS_ARRAY_COUNT(in)) > 0) {
+        }
+    }
+}
+
+/* Both ends have closed; the one hears nothing of it that the other has its
+ * FIN, and the other is gone. */
+static void
+goodbye__is_not_waited_for_when_he_is_gone(const struct test_param *param)
+{
+    struct udp_conn *conn = ((struct udp_ep *)wild.hosts[0].ep)->conn;
+    uint64_t         begin_ns;
+
+    (void)param;
+    ucti_ep_destroy(wild.hosts[0].ep);
+    wild.hosts[0].ep = NULL;
+    (void)uct_udp_transport.progress(wild.hosts[0].iface);
+    while (conn->state != UDP_CONN_CLOSED) {
+        (void)uct_udp_transport.progress(wild.hosts[1].iface);
+        lose_what_came(&wild.hosts[1]);
+        (void)uct_udp_transport.progress(wild.hosts[0].iface);
+    }
+    lose_what_came(&wild.hosts[1]);
+    wild_host_close(&wild.hosts[0]);
+    lose_what_came(&wild.hosts[1]);
+    begin_ns = ucsi_clock_ns();
+    wild_host_close(&wild.hosts[1]);
+    ck_assert_double_lt(seconds_since(begin_ns), WILD_BOUND_MS * 0.4e-3);
+    wild_host_open(&wild.hosts[1]);
+}
+
 static const struct test_case cases[] = {
     TEST(goodbye__comes_before_the_end),
     TEST(goodbye__is_short),
+    TEST(goodbye__is_not_waited_for_when_he_is_gone),
     TEST(linger__sleeps_up_to_the_bound),
     TEST(linger__ends_with_the_last_answer),
     {0},

@@ -280,6 +280,13 @@ static uint32_t connect_end_number(const struct udp_conn *conn)
     return conn->send.next - (has_fin ? 1 : 0);
 }
 
+bool udp_connect_is_last_word(const struct udp_conn *conn)
+{
+    return conn->has_peer_fin && conn->is_fin_queued &&
+           ucs_queue_is_empty(&conn->fragments) && (conn->bundle == NULL) &&
+           (conn->send.first == connect_end_number(conn));
+}
+
 /* Say that it is over. */
 static void connect_reset(struct udp_conn *conn, ucs_status_t status)
 {

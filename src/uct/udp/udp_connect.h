@@ -29,6 +29,9 @@ void udp_connect_close(struct udp_conn *conn);
 void udp_connect_ended(struct udp_conn *conn);
 /* If our end is there: nobody waits for it; if both are: linger. */
 void udp_connect_closed(struct udp_conn *conn);
+/* Does nothing but our end wait for an answer, of a peer whose end is here?
+ * He may be gone, and needs it no more. */
+bool udp_connect_is_last_word(const struct udp_conn *conn);
 /* We go, in order: one word, not waited for. */
 void udp_connect_leave(struct udp_conn *conn);
 

@@ -8,7 +8,9 @@
  *
  * Then every peer that does not know yet is told that we leave, by a FIN, which
  * comes again if it is lost: who hears nothing takes us for lost. That is
- * waited for, too, but not long.
+ * waited for, too, but not long; and not at all if he has left before and the
+ * network says that nobody is there: his answer to our FIN may be what was
+ * lost.
  *
  * Neighbours, too, while they can take our detours and we theirs. The caller is
  * inside all of them. */
@@ -22,28 +24,41 @@ enum {
     LINGER_GOODBYE_NS = 250 * 1000 * 1000,
 };
 
-/* Something that was accepted has not arrived. */
-static bool linger_owes(const struct udp_iface *iface)
+/* What is waited for: all that was accepted; goodbyes, too. */
+enum linger_for { LINGER_FOR_DATA, LINGER_FOR_GOODBYE };
+
+static bool linger_conn_owes(const struct udp_conn *conn, enum linger_for what)
+{
+    if ((conn->state != UDP_CONN_OPEN) ||
+        (udp_send_is_idle(&conn->send) && (conn->bundle == NULL) &&
+         ucs_queue_is_empty(&conn->fragments))) {
+        return false;
+    }
+    return !udp_connect_is_last_word(conn) ||
+           ((what == LINGER_FOR_GOODBYE) &&
+            (conn->pinged_count < UDP_CONN_PING_URGENT));
+}
+
+static bool linger_owes(const struct udp_iface *iface, enum linger_for what)
 {
     const struct udp_conn *conn;
 
     ucs_list_for_each (conn, &iface->all, link) {
-        if ((conn->state == UDP_CONN_OPEN) &&
-            (!udp_send_is_idle(&conn->send) || (conn->bundle != NULL) ||
-             !ucs_queue_is_empty(&conn->fragments))) {
+        if (linger_conn_owes(conn, what)) {
             return true;
         }
     }
     return false;
 }
 
-static bool linger_ring_owes(const struct udp_iface *iface)
+static bool linger_ring_owes(const struct udp_iface *iface,
+                             enum linger_for         what)
 {
     const struct udp_iface *other;
-    bool                    owes = linger_owes(iface);
+    bool                    owes = linger_owes(iface, what);
 
     ucs_list_for_each (other, &iface->ring, ring) {
-        owes |= linger_owes(other);
+        owes |= linger_owes(other, what);
     }
     return owes;
 }
@@ -79,11 +94,12 @@ static bool linger_sleep(struct udp_iface *iface, uint64_t timeout_ns)
 }
 
 /* While something is owed, and no longer than until `end_ns`. */
-static void linger_until(struct udp_iface *iface, uint64_t end_ns)
+static void linger_until(struct udp_iface *iface, enum linger_for what,
+                         uint64_t end_ns)
 {
-    while (linger_ring_owes(iface)) {
+    while (linger_ring_owes(iface, what)) {
         linger_serve(iface);
-        if (!linger_ring_owes(iface) || (iface->env.now_ns >= end_ns) ||
+        if (!linger_ring_owes(iface, what) || (iface->env.now_ns >= end_ns) ||
             !linger_sleep(iface, ucs_min(end_ns - iface->env.now_ns,
                                          (uint64_t)LINGER_NAP_NS))) {
             break;
@@ -105,7 +121,8 @@ static void linger_say_goodbye(struct udp_iface *iface)
 
 void udp_iface_linger(struct udp_iface *iface)
 {
-    linger_until(iface, UCS_NS_INFINITE);
+    linger_until(iface, LINGER_FOR_DATA, UCS_NS_INFINITE);
     linger_say_goodbye(iface);
-    linger_until(iface, iface->env.now_ns + LINGER_GOODBYE_NS);
+    linger_until(iface, LINGER_FOR_GOODBYE,
+                 iface->env.now_ns + LINGER_GOODBYE_NS);
 }
