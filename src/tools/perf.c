@@ -59,6 +59,10 @@ static const struct tool_option perf_option_rows[] = {
      "Start so many processes; all but two are connected to the\n"
      "two that measure, and sleep. Default: 2.",
      TOOL_OPTION_COUNT, PERF_FIELD(procs), 2, PERF_PROCS_MAX, NULL},
+    {"idle-tls", "LIST",
+     "UCX_TLS of those that sleep, so that both connect to them\n"
+     "by another transport. Default: the same.",
+     TOOL_OPTION_TEXT, PERF_FIELD(idle_tls), 0, 0, NULL},
     {"cpus", "A,B",
      "Processors of the two processes, or none. Default: two\n"
      "different cores if there are two. With --listen and\n"
@@ -121,6 +125,8 @@ static bool perf_check(const struct perf_options *options)
                    "this command; it excludes --listen and --connect");
     } else if ((options->procs > 2) && remote) {
         tool_error("--procs excludes --listen and --connect");
+    } else if ((options->idle_tls != NULL) && (options->procs == 2)) {
+        tool_error("--idle-tls is of those that sleep: it needs --procs");
     } else if (!remote && options->cpus.given && !options->cpus.none &&
                (options->cpus.index[1] < 0)) {
         tool_error("--cpus: expected two processors, for example 0,1");

@@ -77,6 +77,7 @@ struct perf_options {
     uint64_t          gap_bytes;   /* between pieces */
     uint64_t          seed;        /* 0: pick one */
     uint64_t          procs;
+    const char       *idle_tls; /* UCX_TLS of the sleeping ones; NULL: ours */
     double            row_seconds;
     double            timeout_seconds;
     bool              verify;

@@ -103,7 +103,7 @@ static bool client_reach_server(struct perf_client *client)
         }
     }
     if (!perf_launch_child("peer", client->report.cpus[1], client->limits_fd,
-                           &client->server)) {
+                           NULL, &client->server)) {
         return false;
     }
     client->control.fd = client->server.fd;
@@ -180,7 +180,8 @@ static bool client_start_idle(struct perf_client *client)
     client->idle = tool_calloc(count, sizeof(*client->idle));
     while (client->idle_count < count) {
         child = &client->idle[client->idle_count];
-        if (!perf_launch_child("idle", -1, -1, child)) {
+        if (!perf_launch_child("idle", -1, -1, client->options->idle_tls,
+                               child)) {
             return false;
         }
         client->idle_count++;

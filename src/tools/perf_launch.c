@@ -89,7 +89,8 @@ bool perf_launch_pin(int cpu)
 }
 
 /* In the child; does not return. */
-static void launch_exec(const char *role, int cpu, int fd, int limits_fd)
+static void launch_exec(const char *role, int cpu, int fd, int limits_fd,
+                        const char *tls)
 {
     char  role_text[LAUNCH_TEXT_BYTES], limits_text[LAUNCH_TEXT_BYTES];
     char *words[] = {(char[]){"causeway"}, (char[]){"perf"}, role_text,
@@ -99,7 +100,8 @@ static void launch_exec(const char *role, int cpu, int fd, int limits_fd)
     snprintf(limits_text, sizeof(limits_text), "--limits-fd=%d",
              limits_fd >= 0 ? limits_fd : 0);
     if (!perf_launch_pin(cpu) || (fcntl(fd, F_SETFD, 0) != 0) ||
-        (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)) {
+        (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) ||
+        ((tls != NULL) && (setenv("UCX_TLS", tls, 1) != 0))) {
         _exit(TOOL_EXIT_FAILED);
     }
     execv("/proc/self/exe", words);
@@ -108,7 +110,7 @@ static void launch_exec(const char *role, int cpu, int fd, int limits_fd)
 }
 
 bool perf_launch_child(const char *role, int cpu, int limits_fd,
-                       struct perf_child *child_p)
+                       const char *tls, struct perf_child *child_p)
 {
     int   pair[2];
     pid_t parent = getpid();
@@ -130,7 +132,7 @@ bool perf_launch_child(const char *role, int cpu, int limits_fd,
         if (getppid() != parent) {
             _exit(TOOL_EXIT_FAILED);
         }
-        launch_exec(role, cpu, pair[1], limits_fd);
+        launch_exec(role, cpu, pair[1], limits_fd, tls);
     }
     close(pair[1]);
     child_p->pid = pid;

@@ -20,9 +20,10 @@ void perf_launch_choose_cpus(const struct perf_cpus *given, int cpus[2]);
 bool perf_launch_pin(int cpu);
 
 /* Start `causeway perf --<role>-fd N` on [cpu]. Dies with this process.
- * @param limits_fd inherited memory for the raw limits, or -1 */
+ * @param limits_fd inherited memory for the raw limits, or -1
+ * @param tls       its UCX_TLS; NULL: ours */
 bool perf_launch_child(const char *role, int cpu, int limits_fd,
-                       struct perf_child *child_p);
+                       const char *tls, struct perf_child *child_p);
 
 /* Wait for the end of a child.
  * @return false if it failed; prints how, if [quiet] is false. */

@@ -43,6 +43,12 @@ perf --sizes 8 --walk 4 --verify
 expect "walk and verify" 2 err 'exclude'
 perf --sizes 8 --test lat --procs 6
 expect "six processes" 0 out '4 more processes asleep'
+UCX_TLS=sm,self perf --sizes 8 --test lat --procs 3 --idle-tls nonsense
+expect "those asleep have settings of their own" 1 err nonsense
+perf --sizes 8 --test lat --procs 3 --idle-tls posix,self
+expect "asleep over one transport" 0 out '1 more processes asleep'
+perf --sizes 8 --test lat --idle-tls posix,self
+expect "settings of nobody" 2 err 'needs --procs'
 
 # a progress line for who looks on, not into files; on a terminal made here
 if [ -n "$python" ]; then
