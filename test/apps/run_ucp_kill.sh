@@ -27,8 +27,8 @@ kill_stages() {
     done
 }
 
-# kill_forced SCHEME COUNTER: all messages go that way, and the survivor has
-# counted some.
+# kill_forced SCHEME COUNTER: all messages go that way, and who lives has counted
+# some.
 kill_forced() {
     apps_extra="UCX_TLS=sm,self UCX_RNDV_SCHEME=$1 UCX_RNDV_THRESH=0
         UCX_STATS_DEST=file:$apps_work/stats"
