@@ -95,6 +95,16 @@ def protocol(old="", new="", **more):
         "test/ucp/Makefile.inc": "X = %D%/test_fast.c\n", **more}
 
 
+# A file of udp, which makes it a transport.
+def udp(name, text):
+    return {f"src/uct/udp/{name}": text if name.endswith(".h") else C + text,
+            "src/uct/Makefile.inc": GOOD["src/uct/Makefile.inc"].rstrip() +
+            f" %D%/udp/{name}\n",
+            "src/ucs/fd.h": header("UCS_FD_H_"),
+            "src/ucs/Makefile.inc": GOOD["src/ucs/Makefile.inc"].rstrip() +
+            " %D%/fd.h\n"}
+
+
 FAST = "docs/protocols/fast.md"
 
 # name, rule, file that is blamed, {file: new text, or None to remove it}
@@ -185,6 +195,16 @@ BAD = (
      {"src/ucs/list.c": LIST_C + "void *a = &__malloc_hook;\n"}),
     ("alloc__not_listed", "alloc", "src/ucs/list.c",
      {"src/ucs/list.c": LIST_C + "void *p = malloc(3);\n"}),
+    ("pure_cores__header_of_sockets", "pure_cores", "src/uct/udp/udp_conn.c",
+     udp("udp_conn.c", "#include <sys/socket.h>\n")),
+    ("pure_cores__header_of_threads", "pure_cores", "src/uct/udp/udp_conn.h",
+     udp("udp_conn.h", header("UDP_CONN_H_", "#include <pthread.h>"))),
+    ("pure_cores__our_descriptors", "pure_cores", "src/uct/udp/udp_conn.c",
+     udp("udp_conn.c", '#include "ucs/fd.h"\n')),
+    ("pure_cores__like_the_rim", "pure_cores", "src/uct/udp/udp_socketless.c",
+     udp("udp_socketless.c", "#include <poll.h>\n")),
+    ("pure_cores__call", "pure_cores", "src/uct/udp/udp_conn.c",
+     udp("udp_conn.c", "long a = sendto(b, c);\n")),
     ("todo__without_issue", "todo", "src/ucs/list.c",
      {"src/ucs/list.c": LIST_C + "/* TODO: more */\n"}),
     ("todo__fixme", "todo", "src/ucs/list.c",
@@ -255,6 +275,10 @@ FINE = (
         "src/ucs/list.c": LIST_C + "int a = b->free(c) + d.time(e);\n"}),
     ("good__fprintf_to_stream", {
         "src/ucs/list.c": LIST_C + 'int a = fprintf(stream, "x");\n'}),
+    ("good__rim_calls", udp("udp_io_send.c", "#include <poll.h>\n"
+                                             "long a = sendto(b, c);\n")),
+    ("good__core_of_members", udp("udp_conn.c", "#include <string.h>\n"
+                                  "int a = b->send(c) + conn_close(d);\n")),
     ("good__todo_with_issue", {
         "src/ucs/list.c": LIST_C + "/* TODO(#12): grow by chunks. */\n"}),
     ("good__protocol_page", protocol()),

@@ -2,7 +2,7 @@
 /*
  * What real programs do besides communicating, one scene per run:
  *   mpirun -np N mpi_scenes
- *       first|compute|fork|huge|finalize|unreceived|remap
+ *       first|compute|fork|huge|finalize|unreceived|remap|recycle
  *
  * Each scene runs MPI_Init itself, because some of them are about the first
  * message or the end. Prints "ok NAME" or "not ok NAME - why", then "end 1".
@@ -326,13 +326,43 @@ static void scene_remap(const struct mc *mc)
              "the place was the same %d times only", again);
 }
 
+/* What programs do: malloc, some messages in both directions, free. The next
+ * buffer often lies where the last one was; every third is so large that malloc
+ * maps it and free unmaps it. Whether the library kept something meanwhile is
+ * for its counters to say (run_mpi_forced.sh). */
+static void scene_recycle(const struct mc *mc)
+{
+    enum { COUNT = 12, MESSAGES = 4 };
+    static const size_t lengths[] = {MC_MIB, 5 * MC_MIB, 33 * MC_MIB};
+    int                 peer      = mc->rank ^ 1;
+
+    check_reports();
+    for (int i = 0; (peer < mc->size) && (i < COUNT); i++) {
+        size_t length = lengths[i % 3] + (size_t)i;
+        char  *buffer = malloc(length);
+
+        for (int k = i * MESSAGES; k < (i + 1) * MESSAGES; k++) {
+            if ((mc->rank + k) % 2 == 0) {
+                mc_fill(buffer, length, mc_seed(mc->rank, peer, (uint64_t)k));
+                MPI_Send(buffer, (int)length, MPI_BYTE, peer, 9, mc->comm);
+            } else {
+                MPI_Recv(buffer, (int)length, MPI_BYTE, peer, 9, mc->comm,
+                         MPI_STATUS_IGNORE);
+                mc_verify(buffer, length, mc_seed(peer, mc->rank, (uint64_t)k),
+                          "in a buffer like the last one");
+            }
+        }
+        free(buffer);
+    }
+}
+
 static const struct {
     const char *name;
     void (*run)(const struct mc *mc);
 } scenes[] = {{"first", scene_first},       {"compute", scene_compute},
               {"fork", scene_fork},         {"huge", scene_huge},
               {"finalize", scene_finalize}, {"unreceived", scene_unreceived},
-              {"remap", scene_remap}};
+              {"remap", scene_remap},       {"recycle", scene_recycle}};
 
 int main(int argc, char **argv)
 {

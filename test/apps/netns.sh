@@ -15,11 +15,12 @@
 #       ================================================   rail 0, a bridge
 #                                              (both in a namespace "switch")
 #
-# On rail R host H has 10.77.R.H/24 and fd77:R::H/64; its name is hostH. No
-# interface, address or rule is made outside of these namespaces. Their names
-# begin with the process that made them, so that tests run side by side; they
-# go at every exit of the script, those of scripts that were killed with the
-# next netns_up. Needs root, ip and, for loss, nft.
+# On rail R host H has 10.77.R.H/24 and fd77:R::H/64; its name is hostH, which
+# netns_names makes an address too. No interface, address or rule is made
+# outside of these namespaces. Their names begin with the process that made
+# them, so that tests run side by side; they go at every exit of the script,
+# those of scripts that were killed with the next netns_up. Needs root, ip and,
+# for loss, nft.
 
 netns_prefix=causeway$$
 netns_hosts=0 netns_rails=0
@@ -141,6 +142,23 @@ netns_each() {
     done
 }
 
+netns_names_in() {
+    mkdir -p "/etc/netns/$1" && cp "$netns_hosts_file" "/etc/netns/$1/hosts"
+}
+
+# netns_names FILE: hosts find one another by name, on rail 0: host1, host2 ...
+# `ip netns exec` gives FILE to who asks for /etc/hosts.
+netns_names() {
+    local host=1
+    netns_hosts_file=$1
+    echo "127.0.0.1 localhost" >"$1"
+    while [ $host -le "$netns_hosts" ]; do
+        echo "10.77.0.$host host$host" >>"$1"
+        host=$((host + 1))
+    done
+    netns_each netns_names_in
+}
+
 # ---- what may happen to a network ----
 
 netns_loss_in() {
@@ -238,7 +256,10 @@ netns_remove() {
             [ "$process" = $$ ] || kill -9 "$process" 2>/dev/null
         done
         ip netns delete "$space"
+        rm -f "/etc/netns/$space/hosts" # of netns_names
+        rmdir "/etc/netns/$space" /etc/netns 2>/dev/null
     done
+    return 0
 }
 
 netns_down() {

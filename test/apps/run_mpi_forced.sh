@@ -133,6 +133,45 @@ forced_row() {
     fi
 }
 
+# forced_recycled NAME COUNTER SETTING...: a program that mallocs, sends and
+# frees. Open MPI reports what goes away, so that registrations are kept: they
+# are found again (each of two processes sends twice from each of 12 buffers), and
+# dropped (at least the 4 that are unmapped). With UCX_RCACHE_ENABLE=n none is.
+forced_recycled() {
+    local hits reports name="recycled, $1"
+    forced_counter=$2
+    shift 2
+    rm -f "$apps_work"/stats.*
+    apps_extra="UCX_RNDV_THRESH=0 $* UCX_STATS_DEST=file:$apps_work/stats.%p"
+    apps_mpi "$name" 60 2 "$apps_bin/mpi_scenes" recycle
+    apps_extra=''
+    forced_carried "$name"
+    hits=$(forced_sum hits) reports=$(forced_sum reports)
+    echo "# $name: $hits found, $reports dropped because their memory went"
+    case "$*" in
+    *RCACHE_ENABLE=n*)
+        forced_expect "$name: none is kept" [ "$hits$reports" = 00 ]
+        ;;
+    *)
+        forced_expect "$name: registrations are found again" [ "$hits" -ge 24 ]
+        forced_expect "$name: unmaps are reported" [ "$reports" -ge 8 ]
+        ;;
+    esac
+}
+
+# forced_expect NAME COMMAND...
+forced_expect() {
+    local name="$1"
+    shift
+    if "$@"; then
+        apps_ok "$name"
+    else
+        apps_notok "$name" "the counters say otherwise"
+        forced_show
+    fi
+}
+
+apps_compile mpi_scenes "$MPICC" mpi_scenes.c mpi_util.c || apps_finish
 apps_compile mpi_check "$MPICC" mpi_check.c mpi_util.c mpi_p2p.c mpi_modes.c \
     mpi_match.c mpi_probe.c mpi_types.c mpi_coll.c mpi_vcoll.c mpi_icoll.c ||
     apps_finish
@@ -145,4 +184,15 @@ while read -r forced_name forced_tier forced_counter forced_settings <&3; do
         forced_row
     fi
 done 3<"$apps_work/rows"
+
+if [ -n "${FORCED:-}" ]; then
+    apps_finish
+elif [ $forced_has_cma = no ]; then
+    apps_skip recycled "CMA is forbidden here"
+else
+    forced_recycled put rndv_rdma_put UCX_RNDV_SCHEME=put_zcopy
+    forced_recycled get rndv_rdma_get UCX_RNDV_SCHEME=get_zcopy
+    forced_recycled "get, nothing kept" rndv_rdma_get UCX_RNDV_SCHEME=get_zcopy \
+        UCX_RCACHE_ENABLE=n
+fi
 apps_finish

@@ -115,6 +115,22 @@ alone=$((($(date +%s%N) - begun) / 1000000))
 echo "# up and down again: $took ms, with eth0 alone $alone ms"
 check "up within a second" [ $took -le $((alone + 1000 * APPS_TIMEOUT)) ]
 
+# ---- by name ----
+
+netns_names "$apps_work/hosts" || apps_notok "names" "they could not be given"
+# shellcheck disable=SC2086
+check "by name" pair host2 '' '' --test lat,bw --sizes 8,64k --verify \
+    --iterations 3 --repeat 1
+check "by name: as it is" says server 'waiting at 10.77.0.2 port 17337'
+# shellcheck disable=SC2086
+! timeout 60 "$causeway" perf --connect host2.invalid:17337 $one \
+    >"$apps_work/client" 2>&1
+check "a name that nobody has" says client "connect 'host2.invalid:17337': "
+# Bare sockets are measured between processes that share memory.
+! timeout 60 "$causeway" perf --connect 10.77.0.2:17337 --limits \
+    >"$apps_work/client" 2>&1
+check "limits are for one host" says client 'limits needs both processes on'
+
 # ---- an address behind a router: host 2 itself is it ----
 
 extra 2 far0 10.88.0.2/24

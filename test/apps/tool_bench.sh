@@ -29,6 +29,7 @@ bench "a ratio to UCX" '^\| tag latency 8 B / UCX .*\| <= 1 x' \
 expect "the libraries are named" 0 out '^UCX: /'
 expect "one verdict" 0 out '^1 met, 0 missed|^0 met, 1 missed'
 bench "a ratio within the run" '^\| tag latency 8 B / cache line ' '*cache line'
+bench "pieces" '^\| 1 MiB in 64 pieces / contiguous .* >= 0.9 x' '*64 pieces /*'
 bench "a value alone" '^\| ucp_init and ucp_worker_create ' 'ucp_init*'
 grep -q '^ucp_init' "$tool_work/csv" || notok "CSV" "no row"
 finish

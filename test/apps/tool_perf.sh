@@ -93,9 +93,9 @@ else
     expect "the same program on UCX, data" 0 out '^ +64k '
 fi
 
-# two commands, over TCP
+# two commands, over TCP, by name
 : >"$tool_work/server"
-"$tool_causeway" perf --listen 127.0.0.1:0 --timeout 200 \
+"$tool_causeway" perf --listen localhost:0 --timeout 200 \
     2>"$tool_work/server" &
 server=$!
 tries=0
@@ -105,7 +105,7 @@ until port=$(sed -n 's/.* port \([0-9]*\)$/\1/p' "$tool_work/server") &&
     [ $tries -lt 200 ] || break
     sleep 0.05 # a poll with a deadline
 done
-perf --connect "127.0.0.1:$port" --sizes 8,64k --test lat,bw --verify
+perf --connect "localhost:$port" --sizes 8,64k --test lat,bw --verify
 expect "client and server" 0 out '^ +64k '
 code=0
 wait $server || code=$?

@@ -15,9 +15,11 @@ enum { TAG = 77, BYTES_MAX = 3000000, MANY = 40 };
 static const struct pair_setup over_self = {.tls            = "self",
                                             .rndv_threshold = "0"};
 static const struct pair_setup over_sm   = {.tls = "sm", .rndv_threshold = "0"};
-static const struct pair_setup over_udp = {.tls = "udp", .rndv_threshold = "0"};
 static const struct pair_setup over_mock = {.tls            = "mock",
                                             .rndv_threshold = "0"};
+#ifdef HAVE_UDP
+static const struct pair_setup over_udp = {.tls = "udp", .rndv_threshold = "0"};
+#endif
 
 const struct test_param rdma_params[] = {
     {.name = "self", .value = &over_self},
