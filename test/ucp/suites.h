@@ -63,6 +63,7 @@ extern const struct test_suite rdma_put_suite;
 extern const struct test_suite rdma_shared_suite;
 extern const struct test_suite request_suite;
 extern const struct test_suite rkey_domains_suite;
+extern const struct test_suite rkey_names_suite;
 extern const struct test_suite rkey_suite;
 extern const struct test_suite rkey_wire_suite;
 extern const struct test_suite rndv_suite;

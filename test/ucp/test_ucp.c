@@ -63,6 +63,7 @@ static const struct test_suite *const suites[] = {
     &rdma_shared_suite,
     &request_suite,
     &rkey_suite,
+    &rkey_names_suite,
     &rkey_domains_suite,
     &rkey_wire_suite,
     &rndv_suite,
