@@ -149,6 +149,10 @@ struct mock_control {
     bool (*inject)(uint64_t channel, unsigned to, uint8_t am_id,
                    const void *bytes, size_t length);
 
+    /* A message on the way becomes another one of the same length; not one
+     * whose bytes are still lent. @return false: there is no such thing. */
+    bool (*change)(uint64_t number, const void *bytes);
+
     /* @return an id for fault_hits(). */
     unsigned (*fault)(const struct mock_fault *fault);
     unsigned (*fault_hits)(unsigned id);

@@ -224,6 +224,20 @@ static bool control_inject(uint64_t channel, unsigned to, uint8_t am_id,
     return true;
 }
 
+static bool control_change(uint64_t number, const void *bytes)
+{
+    struct mock_item *item;
+
+    ucs_list_for_each (item, &mock_world.wire, link) {
+        if ((item->number == number) && (item->kind == MOCK_ITEM_AM) &&
+            !item->has_arrived && (item->data != NULL) && !item->is_lent) {
+            memcpy(item->data, bytes, item->length);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- what goes wrong ---- */
 
 static unsigned control_fault(const struct mock_fault *fault)
@@ -299,6 +313,7 @@ const struct mock_control                   causeway_mock_control = {
                       .next              = control_next,
                       .deliver           = control_deliver,
                       .inject            = control_inject,
+                      .change            = control_change,
                       .fault             = control_fault,
                       .fault_hits        = control_fault_hits,
                       .block             = control_block,

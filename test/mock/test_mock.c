@@ -110,6 +110,24 @@ static void wire__says_what_was_never_sent(const struct test_param *param)
     stage_close(&stage);
 }
 
+static void wire__changes_what_is_on_the_way(const struct test_param *param)
+{
+    struct stage stage;
+    uint64_t     number;
+
+    (void)param;
+    stage_open(&stage);
+    stage.mock->setup->is_held = true;
+    (void)stage_send(&stage, 'a', 0);
+    number = stage.mock->event(0)->number;
+    ck_assert(stage.mock->change(number, "z"));
+    ck_assert(!stage.mock->change(number + 1000, "y"));
+    stage_deliver(&stage, MOCK_OLDEST);
+    ck_assert_str_eq(stage.text, "z");
+    ck_assert(!stage.mock->change(number, "x"));
+    stage_close(&stage);
+}
+
 /* ---- what goes wrong ---- */
 
 static void fault__hits_the_nth(const struct test_param *param)
@@ -216,6 +234,7 @@ static const struct test_case mock_cases[] = {
     TEST(wire__puts_before_messages),
     TEST(wire__flush_waits_for_puts),
     TEST(wire__says_what_was_never_sent),
+    TEST(wire__changes_what_is_on_the_way),
     TEST(fault__hits_the_nth),
     TEST(fault__of_a_put_comes_late),
     TEST(host__has_no_room),

@@ -25,7 +25,12 @@ static const struct arrow_kind arrow_kinds[] = {
     ARROW("FIRST", UCP_AM_EAGER_FIRST, 16, -1, 8),
     ARROW("MORE", UCP_AM_EAGER_MORE, 0, 8, -1),
     ARROW("RNDV", UCP_AM_RNDV, 16, -1, 8),
-    ARROW("RGET", UCP_AM_RGET, 16, -1, 8),
+    {.name   = "RGET",
+     .am_id  = UCP_AM_RGET,
+     .id     = 16,
+     .offset = -1,
+     .length = 8,
+     .layout = 32},
     ARROW_ANSWER("ACK", UCP_AM_ACK, 0, 16, 24),
     {.name      = "PUT",
      .am_id     = UCP_AM_PUT,
@@ -66,6 +71,16 @@ static const char *event_name(const struct mock_event *event)
     return (kind != NULL) ? kind->name : "?";
 }
 
+/* " am_bcopy", for what carries a message; put and get have their names. */
+static const char *event_operation(const struct mock_event *event)
+{
+    static const char *const names[] = {[MOCK_AM_SHORT] = " am_short",
+                                        [MOCK_AM_BCOPY] = " am_bcopy",
+                                        [MOCK_AM_ZCOPY] = " am_zcopy"};
+
+    return (event->type == MOCK_AM) ? names[event->op] : "";
+}
+
 /* Append " name=value", if the message has that field. */
 static size_t text_field(const struct mock_event *event, const char *name,
                          int at, char *text, size_t used)
@@ -83,8 +98,9 @@ void arrow_text(const struct mock_event *event, char *text)
     const struct arrow_kind *kind = arrow_kind_of(event);
     size_t                   used;
 
-    used = (size_t)snprintf(text, ARROW_TEXT_BYTES, "%c %s",
-                            (event->from == 0) ? 'S' : 'R', event_name(event));
+    used = (size_t)snprintf(text, ARROW_TEXT_BYTES, "%c %s%s",
+                            (event->from == 0) ? 'S' : 'R', event_name(event),
+                            event_operation(event));
     if (kind != NULL) {
         used = text_field(event, "off", kind->offset, text, used);
         used = text_field(event, "len", kind->length, text, used);

@@ -8,8 +8,8 @@
  *     |==== ...   ===>|        "S FRAG +"          once or more
  *     |==== put, FIN >|        "S put|FIN x4"      in any order
  *
- * An arrow's text is side, name, fields:
- *     S RNDV tag=5 len=100000 data=8160 lane=0
+ * An arrow's text is side, name, a message's operation, fields:
+ *     S RNDV am_bcopy len=100000 bytes=8192 lane=0
  * A pattern matches when all its words are in the text, the first two in
  * their places. Sides: S is host 0 of the mock, R is host 1. Names of puts,
  * gets, and registrations are small: put, get, register, release. */

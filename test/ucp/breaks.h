@@ -12,8 +12,10 @@
 void scenarios_are_as_drawn(const struct scenario  *scenarios,
                             const struct play_wire *wire);
 
-/* Break each in every way at every arrow. Fails the test with all that was
- * found. BREAKS=name limits it to one way, BREAKS_VERBOSE=1 tells each. */
+/* Break each in every way that means something there (ways.h) at each of its
+ * first 30 arrows, the last one's arrival included. Copies and lies are about
+ * answers only: other arrows have none. Fails the test with what was found.
+ * BREAKS=name limits it to one way, BREAKS_VERBOSE=1 tells each. */
 void scenarios_survive(const struct scenario  *scenarios,
                        const struct play_wire *wire);
 

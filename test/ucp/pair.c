@@ -85,6 +85,12 @@ static void pair_failed(void *arg, ucp_ep_h ep, ucs_status_t status)
     struct pair *pair = arg;
     int          side = (ep == pair->eps[0]) ? 0 : 1;
 
+    for (int i = 0; i < 2; ++i) {
+        if (ep == pair->others[i]) {
+            ++pair->other_error_count[i];
+            return;
+        }
+    }
     ++pair->error_count[side];
     pair->error_status[side] = status;
 }

@@ -35,6 +35,8 @@ struct pair {
     bool          is_loop;
     int           error_count[2]; /* calls of the endpoints' error handlers */
     ucs_status_t  error_status[2];
+    ucp_ep_h      others[2]; /* second endpoints, for who opens some */
+    int           other_error_count[2];
 };
 
 /* Open both sides.

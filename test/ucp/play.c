@@ -70,14 +70,14 @@ static void play_open_others(struct play *play)
     uint32_t word = 0;
 
     for (int side = 0; side < 2; ++side) {
-        play->others[side] =
+        play->pair.others[side] =
             pair_connect(&play->pair, side, UCP_ERR_HANDLING_MODE_PEER);
     }
     for (int side = 0; side < 2; ++side) {
         void *receive =
             pair_receive(&play->pair, 1 - side, &word, sizeof(word), TAG_OTHER);
-        void *send = ucp_tag_send_nbx(play->others[side], &word, sizeof(word),
-                                      TAG_OTHER, &pair_no_param);
+        void *send = ucp_tag_send_nbx(play->pair.others[side], &word,
+                                      sizeof(word), TAG_OTHER, &pair_no_param);
 
         ck_assert_int_eq(pair_wait(&play->pair, send), UCS_OK);
         ck_assert_int_eq(pair_wait(&play->pair, receive), UCS_OK);

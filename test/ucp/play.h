@@ -65,6 +65,7 @@ extern const struct test_param play_wires[];
 /* One end of the message.
  * is_posted  the call was made; request NULL: done inside it
  * is_dead   killed, or its worker is destroyed
+ * is_taken_back  its request was cancelled by the test, and nothing had come
  * status    UCS_INPROGRESS until the request completed */
 struct play_side {
     void         *request;
@@ -72,6 +73,7 @@ struct play_side {
     ucs_status_t  status;
     bool          is_posted;
     bool          is_dead;
+    bool          is_taken_back;
     void         *close;
     uint64_t      bad_ids;
     uint64_t      other_channel; /* of its second endpoint */
@@ -82,7 +84,6 @@ struct play {
     const struct play_wire    *wire;
     const struct mock_control *mock;
     struct pair                pair;
-    ucp_ep_h                   others[2]; /* second endpoints */
     struct play_side           sides[2];
     unsigned                   arrows; /* that have arrived */
     char                       problem[PLAY_PROBLEM_BYTES];

@@ -10,12 +10,14 @@
 
 /* scheme    of UCX_RNDV_SCHEME
  * out, in   what counts the bytes at the sender, at the receiver
- * is_mixed  a part of the bytes goes as messages */
+ * is_mixed  a part of the bytes goes as messages
+ * is_alone  if S computes, R moves all by itself */
 struct rdma_check {
     const char    *scheme;
     enum ucp_count out;
     enum ucp_count in;
     bool           is_mixed;
+    bool           is_alone;
 };
 
 /* The transports that carry it. */

@@ -125,20 +125,20 @@ static const struct scenario get_scenarios[] = {
      .receive_type = UCP_DT_STRIDED,
      .prepare      = one_rail,
      .env          = {GET},
-     .arrows       = {"S RGET", "R ACK len=60000", "S FRAG +"}},
+     .arrows       = {"S RGET", "R ACK len=60000", "S FRAG"}},
     {.name      = "get, out of blocks that are too small",
      .bytes     = BYTES,
      .send_type = UCP_DT_STRIDED,
      .prepare   = one_rail,
      .env       = {GET},
-     .arrows    = {"S RNDV", "R ACK", "S FRAG +"}},
+     .arrows    = {"S RNDV", "R ACK", "S FRAG"}},
     {.name        = "get, out of more pieces than a message can name",
      .bytes       = BYTES,
      .send_type   = UCP_DT_IOV,
      .piece_count = 20,
      .prepare     = small_messages,
      .env         = {GET},
-     .arrows = {"S RGET", "R ACK off=39000 len=21000", "R get x4", "S FRAG +",
+     .arrows = {"S RGET", "R ACK off=39000 len=21000", "R get x4", "S FRAG",
                 "R FIN"}},
     {.name         = "get, to a generic receiver, two rails",
      .bytes        = BYTES,
@@ -150,7 +150,7 @@ static const struct scenario get_scenarios[] = {
      .bytes   = BYTES,
      .prepare = no_memory_keys,
      .env     = {GET},
-     .arrows  = {"S RNDV", "R ACK", "S FRAG +"}},
+     .arrows  = {"S RNDV", "R ACK", "S FRAG"}},
     {0},
 };
 
@@ -226,7 +226,7 @@ static const struct scenario put_scenarios[] = {
      .receive_type = UCP_DT_STRIDED,
      .prepare      = one_rail_unordered,
      .env          = {PUT},
-     .arrows       = {"S RNDV", "R ACK", "S FRAG +"}},
+     .arrows       = {"S RNDV", "R ACK", "S FRAG"}},
     {0},
 };
 
@@ -252,7 +252,7 @@ static const struct scenario shared_scenarios[] = {
      .bytes   = SHARED_BYTES,
      .prepare = shared_words,
      .env     = {SHARED},
-     .arrows  = {"S RGET len=200000", "R ACK", "S FRAG +"}},
+     .arrows  = {"S RGET len=200000", "R ACK", "S FRAG x3"}},
     {.name           = "shared, truncated",
      .bytes          = SHARED_BYTES,
      .receive_bytes  = 1000,
@@ -265,7 +265,7 @@ static const struct scenario shared_scenarios[] = {
      .receive_type = UCP_DT_IOV,
      .prepare      = shared_words,
      .env          = {SHARED},
-     .arrows       = {"S RGET", "R ACK", "S FRAG +"}},
+     .arrows       = {"S RGET", "R ACK", "S FRAG x3"}},
     {0},
 };
 
@@ -309,7 +309,7 @@ static const struct scenario pipeline_scenarios[] = {
      .receive_type = UCP_DT_GENERIC,
      .prepare      = one_rail,
      .env          = {PIECES},
-     .arrows       = {"S RNDV", "R ACK", "S FRAG +"}},
+     .arrows       = {"S RNDV", "R ACK", "S FRAG"}},
     {0},
 };
 

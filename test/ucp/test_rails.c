@@ -4,6 +4,7 @@
 #include "ucp/proto/rails.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,12 +147,14 @@ static const struct test_param wire_schemes[] = {{"am", &by_send},
                                                  {"put_ppln", &by_ppln},
                                                  {0}};
 
-static void wire_open(struct pair *pair, const struct wire_scheme *scheme,
-                      const double *parts, unsigned count)
+static void wire_open_some(struct pair *pair, const struct wire_scheme *scheme,
+                           const double *parts, unsigned count,
+                           unsigned rails_max)
 {
     static const struct pair_setup setup = {
         .tls = "mock", .rndv_threshold = "0", .zcopy_threshold = "inf"};
     struct mock_setup *mock = play_mock()->setup;
+    char               rails[12];
 
     play_mock()->reset();
     mock->device_count = count;
@@ -161,15 +164,25 @@ static void wire_open(struct pair *pair, const struct wire_scheme *scheme,
         mock->devices[i].get_cost.bandwidth_Bps = parts[i] * 10e9;
     }
     (void)setenv("UCX_RNDV_SCHEME", scheme->scheme, 1);
-    (void)setenv("UCX_MAX_RNDV_RAILS", "4", 1);
+    (void)snprintf(rails, sizeof(rails), "%u", rails_max);
+    (void)setenv("UCX_MAX_RNDV_RAILS", rails, 1);
     (void)setenv("UCX_MIN_RNDV_CHUNK_SIZE", "16k", 1);
     (void)setenv("UCX_RNDV_FRAG_SIZE", "32k", 1);
     (void)setenv("UCX_RNDV_PIPELINE_DEPTH", "8", 1);
     (void)setenv("UCX_RNDV_PIPELINE_SEND_LENGTH", "0", 1);
     pair_open_setup(pair, &setup, 0, UCP_ERR_HANDLING_MODE_PEER);
     pair_meet(pair);
-    ck_assert_uint_eq(pair->eps[0]->config->lane_count, count);
+    for (int side = 0; side < 2; ++side) {
+        ck_assert_uint_eq(pair->eps[side]->config->lane_count,
+                          ucs_min(count, rails_max));
+    }
     play_mock()->forget_events();
+}
+
+static void wire_open(struct pair *pair, const struct wire_scheme *scheme,
+                      const double *parts, unsigned count)
+{
+    wire_open_some(pair, scheme, parts, count, RAIL_COUNT);
 }
 
 static void wire_carry(struct pair *pair, size_t length)
@@ -252,8 +265,37 @@ static void wire__small_messages_use_one(const struct test_param *param)
     pair_close(&pair);
 }
 
+/* More devices than the setting allows: the fastest are used, by nothing of
+ * all that is sent the others. */
+static void wire__no_more_than_the_setting(const struct test_param *param)
+{
+    static const double parts[] = {1, 0.9, 0.5, 0.5};
+
+    for (unsigned rails_max = 1; rails_max <= RAIL_COUNT; ++rails_max) {
+        bool        is_used[RAIL_COUNT] = {false};
+        size_t      bytes[RAIL_COUNT];
+        struct pair pair;
+
+        wire_open_some(&pair, param->value, parts, RAIL_COUNT, rails_max);
+        wire_carry(&pair, BYTES);
+        (void)wire_count(param->value, bytes);
+        for (unsigned i = 0; i < play_mock()->event_count(); ++i) {
+            is_used[play_mock()->event(i)->device] |=
+                (play_mock()->event(i)->length > 0);
+        }
+        for (unsigned device = 0; device < RAIL_COUNT; ++device) {
+            ck_assert_msg(is_used[device] == (device < rails_max),
+                          "of %u rails, device %u is%s used", rails_max, device,
+                          is_used[device] ? "" : " not");
+            ck_assert_int_eq(bytes[device] > 0, device < rails_max);
+        }
+        pair_close(&pair);
+    }
+}
+
 static const struct test_case wire_cases[] = {
     TEST(wire__each_rail_has_its_share),
+    TEST(wire__no_more_than_the_setting),
     TEST(wire__small_messages_use_one),
     {0},
 };

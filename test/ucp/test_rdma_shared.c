@@ -23,7 +23,8 @@ static const struct test_param shared_params[] = {
 static const struct rdma_check shared = {.scheme   = "shared",
                                          .out      = UCP_COUNT_GET_OUT,
                                          .in       = UCP_COUNT_GET_IN,
-                                         .is_mixed = true};
+                                         .is_mixed = true,
+                                         .is_alone = true};
 
 static uint8_t out[BYTES], in[BYTES];
 
@@ -61,13 +62,7 @@ static bool is_done(void *request)
 /* R is alone until it is done, 20 s at most. */
 static void look_alone(const struct pair *pair, void *receive)
 {
-    uint64_t end_ns =
-        ucsi_clock_ns() + (uint64_t)(test_scaled_seconds(20) * 1e9);
-
-    while (!is_done(receive) && (ucsi_clock_ns() < end_ns)) {
-        (void)ucp_worker_progress(pair->workers[1]);
-    }
-    ck_assert(is_done(receive));
+    ck_assert(worker_wait(pair->workers[1], receive, 20) != UCS_INPROGRESS);
 }
 
 static void begin_in(struct pair *pair, void **send_p, void **receive_p)
@@ -115,7 +110,6 @@ static void r_reads_all(struct pair *pair, void *send, void *receive)
     ck_assert_uint_eq(parts.told, parts.read);
 }
 
-/* S computes: R reads all that did not come with the start. */
 static void
 shared__a_sender_that_computes_delays_nobody(const struct test_param *param)
 {
@@ -478,6 +472,11 @@ static void shared__truncated(const struct test_param *param)
     rdma_check_truncated(&shared, param);
 }
 
+static void shared__refused_once(const struct test_param *param)
+{
+    rdma_check_refused(&shared, param);
+}
+
 static const struct test_case shared_cases[] = {
     TEST(shared__the_first_message_of_all_needs_no_sender),
     TEST(shared__a_sender_that_computes_delays_nobody),
@@ -493,6 +492,7 @@ static const struct test_case shared_cases[] = {
     TEST(shared__every_size),
     TEST(shared__a_receiver_in_pieces),
     TEST(shared__truncated),
+    TEST(shared__refused_once),
     {0},
 };
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_worker_config.c - src/ucp/core/worker_config.c: one table for all
  * endpoints over an interface, and it has a protocol for every size. */
+#include "config.h"
+
 #include "ucp/core/worker_config.h"
 
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/test.h"
 #include "ucp/pair.h"
@@ -110,35 +115,137 @@ static void worker_config__fast_path(const struct test_param *param)
     pair_close(&pair);
 }
 
-/* What is forced and cannot be is said, once for a context, with the reason;
- * messages go all the same. */
+/* ---- forced, and impossible ---- */
+
+/* A transport, and why a lane of it cannot do what a scheme asks for; NULL: it
+ * can. is_loop: both ends are one context. */
+struct forced {
+    const char *tls;
+    const char *no_put;
+    const char *no_get;
+    const char *no_shared;
+    bool        is_loop;
+};
+
+#define NO_SHARED "no lane has get and shared words"
+
+static const struct forced forced_self = {"self", NULL, NULL, NO_SHARED, true};
+static const struct forced forced_sm   = {.tls       = "sm",
+                                          .no_put    = "no lane has put",
+                                          .no_get    = "no lane has get",
+                                          .no_shared = "no lane has get"};
+static const struct forced forced_example = {.tls       = "example",
+                                             .no_put    = "no lane has put",
+                                             .no_get    = "no lane has get",
+                                             .no_shared = "no lane has get"};
+static const struct forced forced_udp = {.tls = "udp", .no_shared = NO_SHARED};
+
+static const struct test_param forced_params[] = {{"self", &forced_self},
+                                                  {"sm", &forced_sm},
+                                                  {"example", &forced_example},
+#ifdef HAVE_UDP
+                                                  {"udp", &forced_udp},
+#endif
+                                                  {0}};
+
+/* Every value of the setting, its protocol, and where the reason stands. */
+static const struct {
+    const char *value;
+    const char *proto;
+    size_t      reason;
+} forced_schemes[] = {
+    {.value = "auto"},
+    {.value = "am"},
+    {"put_zcopy", "rndv/rdma_put", offsetof(struct forced, no_put)},
+    {"put_ppln", "rndv/rdma_pipeline", offsetof(struct forced, no_put)},
+    {"get_zcopy", "rndv/rdma_get", offsetof(struct forced, no_get)},
+    {"get_ppln", "rndv/rdma_get", offsetof(struct forced, no_get)},
+    {"rkey_ptr", "rndv/rdma_get", offsetof(struct forced, no_get)},
+    {"shared", "rndv/rdma_shared", offsetof(struct forced, no_shared)},
+};
+
+/* What is expected to be said; "": nothing. */
+static void forced_line(const struct forced *forced, unsigned scheme,
+                        char *line, size_t size)
+{
+    const char *reason = NULL;
+
+    if (forced_schemes[scheme].proto != NULL) {
+        memcpy(&reason, (const char *)forced + forced_schemes[scheme].reason,
+               sizeof(reason));
+    }
+    line[0] = '\0';
+    if (reason != NULL) {
+        (void)snprintf(line, size,
+                       "UCX_RNDV_SCHEME: %s cannot be used over %s: %s; the "
+                       "next best is taken",
+                       forced_schemes[scheme].proto, forced->tls, reason);
+    }
+}
+
+static void forced_carry(struct pair *pair)
+{
+    static uint8_t out[70000], in[70000];
+    void          *receive = pair_receive(pair, 1, in, sizeof(in), 1);
+
+    pattern_fill(out, sizeof(out), 1);
+    ck_assert_int_eq(pair_wait(pair, pair_send(pair, 0, out, sizeof(out), 1)),
+                     UCS_OK);
+    ck_assert_int_eq(pair_wait(pair, receive), UCS_OK);
+    pattern_check(in, sizeof(in), 1);
+}
+
+/* Another worker of the first context makes its own table. */
+static void forced_again(const struct pair *pair)
+{
+    const ucp_worker_params_t worker_params = {.field_mask = 0};
+    ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS};
+    ucp_address_t  *address;
+    ucp_worker_h    worker, peer;
+    size_t          length;
+    ucp_ep_h        ep;
+
+    ck_assert_int_eq(
+        ucp_worker_create(pair->contexts[0], &worker_params, &worker), UCS_OK);
+    peer = pair->is_loop ? worker : pair->workers[1];
+    ck_assert_int_eq(ucp_worker_get_address(peer, &address, &length), UCS_OK);
+    params.address = address;
+    ck_assert_int_eq(ucp_ep_create(worker, &params, &ep), UCS_OK);
+    ck_assert_ptr_ne(ep->config, pair->eps[0]->config);
+    ucp_worker_release_address(peer, address);
+    ucp_worker_destroy(worker);
+}
+
+/* What is forced and cannot be is said, once for a context, with the setting,
+ * the transport and the reason; messages go all the same. */
 static void
 worker_config__an_impossible_scheme_is_said(const struct test_param *param)
 {
-    static const struct pair_setup setup = {
-        .tls = "sm", .rndv_threshold = "0", .rndv_scheme = "put_zcopy"};
-    static uint8_t out[70000], in[70000];
-    struct pair    pair;
-    void          *receive;
+    const struct forced *forced = param->value;
 
-    (void)param;
     (void)setenv("UCX_SM_CMA", "n", 1);
-    log_capture_start();
-    pair_open_setup(&pair, &setup, 0, UCP_ERR_HANDLING_MODE_PEER);
-    (void)ucsi_log_set_handler(NULL);
-    ck_assert_uint_eq(log_captured.count, 2); /* two contexts */
-    ck_assert_int_eq(log_captured.level, UCS_LOG_LEVEL_WARN);
-    ck_assert_ptr_nonnull(strstr(
-        log_captured.text,
-        "UCX_RNDV_SCHEME: rndv/rdma_put cannot be used over sm: no lane has "
-        "put"));
-    pattern_fill(out, sizeof(out), 1);
-    receive = pair_receive(&pair, 1, in, sizeof(in), 1);
-    ck_assert_int_eq(pair_wait(&pair, pair_send(&pair, 0, out, sizeof(out), 1)),
-                     UCS_OK);
-    ck_assert_int_eq(pair_wait(&pair, receive), UCS_OK);
-    pattern_check(in, sizeof(in), 1);
-    pair_close(&pair);
+    for (unsigned i = 0; i < UCS_ARRAY_COUNT(forced_schemes); ++i) {
+        const struct pair_setup setup = {.tls            = forced->tls,
+                                         .rndv_threshold = "0",
+                                         .rndv_scheme =
+                                             forced_schemes[i].value};
+        struct pair             pair;
+        char                    line[160];
+
+        forced_line(forced, i, line, sizeof(line));
+        log_capture_start();
+        pair_open_setup(&pair, &setup, 0, UCP_ERR_HANDLING_MODE_PEER);
+        forced_carry(&pair);
+        forced_again(&pair);
+        (void)ucsi_log_set_handler(NULL);
+        ck_assert_str_eq(log_captured.text, line);
+        ck_assert_uint_eq(log_captured.count, (line[0] == '\0') ? 0
+                                              : forced->is_loop ? 1
+                                                                : 2);
+        ck_assert((line[0] == '\0') ||
+                  (log_captured.level == UCS_LOG_LEVEL_WARN));
+        pair_close(&pair);
+    }
 }
 
 static const char *name_for(const struct pair *pair, size_t bytes)
@@ -228,11 +335,19 @@ static const struct test_case worker_threshold_cases[] = {
     {0},
 };
 
-static const struct test_case worker_scheme_cases[] = {
+static const struct test_case worker_forced_cases[] = {
     TEST(worker_config__an_impossible_scheme_is_said),
+    {0},
+};
+
+static const struct test_case worker_scheme_cases[] = {
     TEST(worker_config__large_ones_are_shared),
     {0},
 };
+
+const struct test_suite worker_forced_suite = {.name   = "worker_forced",
+                                               .cases  = worker_forced_cases,
+                                               .params = forced_params};
 
 const struct test_suite worker_scheme_suite = {.name  = "worker_scheme",
                                                .cases = worker_scheme_cases};

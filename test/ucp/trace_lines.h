@@ -23,6 +23,7 @@ struct trace_line {
     char     id[32];
     char     protocol[32];
     char     operation[16];
+    char     lane[64];
     char     result[64];
 };
 
@@ -81,6 +82,7 @@ static inline struct trace_line trace_line_read(const char *text)
     trace_text(text, "id", line.id, sizeof(line.id));
     trace_text(text, "protocol", line.protocol, sizeof(line.protocol));
     trace_text(text, "operation", line.operation, sizeof(line.operation));
+    trace_text(text, "lane", line.lane, sizeof(line.lane));
     trace_text(text, "result", line.result, sizeof(line.result));
     if ((line.ph == 'b') || (line.ph == 'e')) {
         trace_text(text, "local", line.id, sizeof(line.id));

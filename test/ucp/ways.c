@@ -3,6 +3,8 @@
  * lies; refusals and failures of the transport. */
 #include "ucp/ways.h"
 
+#include <string.h>
+
 #include "ucp/arrows.h"
 #include "ucp/proto/layout.h"
 #include "ucs/bytes.h"
@@ -35,6 +37,9 @@ bool way_cancel_side(struct play *play, int side)
         return false;
     }
     ucp_request_cancel(play->pair.workers[side], play->sides[side].request);
+    play->sides[side].is_taken_back =
+        (ucp_request_check_status(play->sides[side].request) ==
+         UCS_ERR_CANCELED);
     return true;
 }
 
@@ -179,6 +184,66 @@ static bool way_lie_other(struct play *play, struct copy *copy)
     return true;
 }
 
+/* ---- lanes that the reader has not ---- */
+
+/* Where the names of lanes stand in a PUT or RGET; 0: it is neither. */
+static size_t lanes_at(const struct mock_event *event)
+{
+    enum { CANDIDATE_AT = 24, CLAIM_BYTES = 12 };
+    const struct arrow_kind *kind =
+        (event == NULL) ? NULL : arrow_kind_of(event);
+    bool is_shared;
+
+    if ((kind == NULL) || (kind->layout < 0)) {
+        return 0;
+    }
+    is_shared = (event->am_id == UCP_AM_RGET) &&
+                (event->bytes[CANDIDATE_AT] == UCP_RNDV_SHARED);
+    return (size_t)kind->layout + (is_shared ? CLAIM_BYTES : 0);
+}
+
+/* The ends have different lanes: this message names only some that its reader
+ * has not. */
+static bool way_lack_lanes(struct play *play, struct copy *copy)
+{
+    enum { NAMES_AT = 4 };
+    const struct mock_event *event = play_next(play);
+    size_t                   at    = lanes_at(event);
+
+    if (at == 0) {
+        return false;
+    }
+    copy->am_id = event->am_id;
+    memcpy(copy->bytes, event->bytes, event->length);
+    for (unsigned i = 0; i < copy->bytes[at + 1]; ++i) {
+        uint8_t *name = copy->bytes + at + NAMES_AT + 4 * (size_t)i;
+
+        ucs_put_le32(name, ~ucs_get_le32(name));
+    }
+    ck_assert(play->mock->change(event->number, copy->bytes));
+    return true;
+}
+
+/* It came as fragments instead. */
+static void way_see_fragments(struct play *play, const struct copy *copy)
+{
+    unsigned fragments = 0, gets = 0;
+
+    for (unsigned i = 0; i < play->mock->event_count(); ++i) {
+        const struct mock_event *event = play->mock->event(i);
+
+        fragments +=
+            (event->type == MOCK_AM) && (event->am_id == UCP_AM_FRAG) ? 1 : 0;
+        gets += (event->type == MOCK_GET) ? 1 : 0;
+    }
+    if ((play->scenario->receive_status == UCS_OK) && (fragments == 0)) {
+        play_problem(play, "no fragment has come");
+    }
+    if ((copy->am_id == UCP_AM_RGET) && (gets > 0)) {
+        play_problem(play, "%u gets over lanes that R has not", gets);
+    }
+}
+
 #define WAY_FAULT(_op, _host, _count, _status, _late)                          \
     {                                                                          \
         .op = _op, .host = _host, .count = _count, .status = _status,          \
@@ -186,14 +251,21 @@ static bool way_lie_other(struct play *play, struct copy *copy)
     }
 
 const struct way ways[] = {
-    {"kill_sender", CUT, .before = way_kill_sender},
-    {"kill_receiver", CUT, .before = way_kill_receiver},
-    {"cancel_send", CUT, .before = way_cancel_send},
+    {"kill_sender", CUT, .before = way_kill_sender,
+     .errors = {UCS_OK, UCS_ERR_CONNECTION_RESET}, .tells = {false, true}},
+    {"kill_receiver", CUT, .before = way_kill_receiver,
+     .errors = {UCS_ERR_CONNECTION_RESET, UCS_OK}, .tells = {true, false}},
+    {"cancel_send", WHOLE, .before = way_cancel_send},
     {"cancel_receive", CUT, .before = way_cancel_receive},
-    {"flush_sender", CUT, .before = way_flush_sender},
-    {"flush_receiver", CUT, .before = way_flush_receiver},
-    {"force_sender", CUT, .before = way_force_sender},
-    {"force_receiver", CUT, .before = way_force_receiver, .leaves_peer = true},
+    {"flush_sender", CUT, .before = way_flush_sender,
+     .errors = {UCS_ERR_CANCELED, UCS_ERR_CANCELED}, .is_orderly = true},
+    {"flush_receiver", CUT, .before = way_flush_receiver,
+     .errors = {UCS_ERR_CONNECTION_RESET, UCS_OK}, .is_orderly = true},
+    {"force_sender", CUT, .before = way_force_sender,
+     .errors = {UCS_ERR_CANCELED, UCS_ERR_CONNECTION_RESET}},
+    {"force_receiver", CUT, .before = way_force_receiver,
+     .errors      = {UCS_ERR_CONNECTION_RESET, UCS_ERR_CANCELED},
+     .leaves_peer = true},
     {"twice", LIE, .after = way_say_again, .needs_answer = true},
     {"late", LIE, .late = way_say_again, .needs_answer = true},
     {"wrong_index", LIE, .before = way_lie_index, .needs_answer = true},
@@ -206,6 +278,8 @@ const struct way ways[] = {
     {"cut_short", LIE, .before = way_lie_cut, .needs_answer = true},
     {"of_a_stranger", LIE, .before = way_lie_stranger, .needs_answer = true},
     {"of_another_endpoint", LIE, .before = way_lie_other, .needs_answer = true},
+    {"lanes_that_the_reader_lacks", WHOLE, .before = way_lack_lanes,
+     .late = way_see_fragments},
     {"sender_refused_once", WHOLE,
      .fault = WAY_FAULT(MOCK_ANY_SEND, 0, 1, UCS_ERR_WOULD_BLOCK, false)},
     {"sender_refused_long", WHOLE,

@@ -6,8 +6,8 @@
  *
  *   WHOLE   nothing was lost: both ends as drawn
  *   LIE     as WHOLE, and the receiver of the lie has counted a bad id
- *   CUT     each end completes, with an error or as drawn; a receive that
- *           nothing has matched can be cancelled */
+ *   CUT     each end completes as drawn, or with what its way says; or with
+ *           UCS_ERR_CANCELED if the test took back what nothing had matched */
 #ifndef TEST_UCP_WAYS_H_
 #define TEST_UCP_WAYS_H_
 
@@ -34,6 +34,11 @@ struct way {
     void (*after)(struct play *play, const struct copy *copy);
     /* After both are complete. */
     void (*late)(struct play *play, const struct copy *copy);
+    /* CUT: the errors that S, and that R, may end with. UCS_OK: none. */
+    ucs_status_t errors[2];
+    /* CUT: whose error handlers are told, once for each endpoint. */
+    bool tells[2];
+    bool is_orderly;   /* CUT: if S ends as drawn, R does too */
     bool needs_answer; /* only messages that name a request */
     bool leaves_peer;  /* S may have to close too, to be rid of its send */
     /* Or a fault at the k-th operation. */
