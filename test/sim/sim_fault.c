@@ -105,6 +105,7 @@ static void fault_end_close(struct sim_load *load, struct load_end *end)
     if ((end->status == UCS_OK) && load->world.hosts[end->peer].is_up) {
         sim_trace("host %u: a new endpoint to %u", end->host, end->peer);
         sim_load_join(load, end->host, end->peer);
+        end->is_again = true;
         for (unsigned i = 0; i < load->flow_count; ++i) {
             if ((load->flows[i]->from == end->host) &&
                 (load->flows[i]->to == end->peer)) {

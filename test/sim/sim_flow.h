@@ -52,11 +52,13 @@ struct load_op {
     void             *request;
 };
 
-/* One end towards one peer; made at since_ns. */
+/* One end towards one peer; made at since_ns. is_again: after one that was
+ * closed, whose end it waits for. */
 struct load_end {
     struct sim_load *load;
     unsigned         host, peer;
     uint64_t         since_ns;
+    bool             is_again;
     ucp_ep_h         ep;
     ucs_status_t     status;
     void            *closing;
@@ -87,13 +89,15 @@ struct load_fault {
 
 /* A moment of which something is true (sim_verdict.c).
  * host      is away since begin_ns, or cut off from peer; peer < 0: from all
- * life      of the host that was killed; 0: it lives */
+ * life      of the host that was killed; 0: it lives
+ * is_last   those that wait for the end of another one must know now, too */
 struct load_verdict {
     struct sim_event event;
     struct sim_load *load;
     uint64_t         begin_ns;
     int              host, peer;
     unsigned         life;
+    bool             is_last;
 };
 
 enum { LOAD_VERDICT_COUNT_MAX = SIM_FAULT_COUNT_MAX + SIM_NET_CUT_COUNT_MAX };

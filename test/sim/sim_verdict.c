@@ -3,7 +3,10 @@
  *
  *   killed, stopped, cut        bound       slack   verdict
  *   |-------------------------->|---------->|       who waits still has failed
- *   '- the last packets of before arrive */
+ *   '- the last packets of before arrive
+ *
+ * An endpoint that was made again begins when the one before it has ended: it
+ * has as long as that one, and then as long for itself. */
 #include "sim_verdict.h"
 
 #include "sim_judge.h"
@@ -15,6 +18,12 @@
 static uint64_t verdict_patience_ns(const struct sim_plan *plan)
 {
     return plan->bound_ns + VERDICT_SLACK_NS;
+}
+
+/* Is something away for so long that both looks come before its return? */
+static bool verdict_is_long(const struct sim_plan *plan, uint64_t away_ns)
+{
+    return away_ns > verdict_patience_ns(plan) + plan->bound_ns;
 }
 
 /* Was its own process away? Time in which it did not run is nobody's silence;
@@ -56,7 +65,8 @@ static bool verdict_waits(const struct load_verdict *verdict,
     return !sim_judge_flow_is_over(flow) && (flow->sent < flow->count) &&
            (flow->status == UCS_OK) && (end->status == UCS_OK) &&
            (end->ep != NULL) && (end->since_ns <= verdict->begin_ns) &&
-           hosts[flow->to].is_up && (hosts[flow->to].life == flow->to_life) &&
+           (!end->is_again || verdict->is_last) && hosts[flow->to].is_up &&
+           (hosts[flow->to].life == flow->to_life) &&
            (verdict->load->hosts[flow->from].closing != end) &&
            !verdict_excuses(verdict->load->plan, flow->from);
 }
@@ -82,6 +92,11 @@ static void verdict_fire(struct sim_event *event)
                      flow->to, (double)verdict->begin_ns / UCS_NS_PER_S,
                      flow->from);
         }
+    }
+    if ((verdict->life == 0) && !verdict->is_last) {
+        verdict->is_last = true;
+        sim_net_set(&load->world.net, event,
+                    load->world.net.now_ns + load->plan->bound_ns);
     }
 }
 
@@ -113,14 +128,14 @@ static uint64_t verdict_back_ns(const struct sim_plan  *plan,
 
 void sim_verdict_begin(struct sim_load *load)
 {
-    const struct sim_plan *plan        = load->plan;
-    uint64_t               patience_ns = verdict_patience_ns(plan);
+    const struct sim_plan *plan = load->plan;
 
     for (unsigned i = 0; i < plan->fault_count; ++i) {
         const struct sim_fault *fault = &plan->faults[i];
 
         if ((fault->kind == SIM_STOP) &&
-            (verdict_back_ns(plan, fault) - fault->when_ns > patience_ns)) {
+            verdict_is_long(plan,
+                            verdict_back_ns(plan, fault) - fault->when_ns)) {
             (void)verdict_add(load, (int)fault->host, -1,
                               load->begin_ns + fault->when_ns);
         }
@@ -128,7 +143,8 @@ void sim_verdict_begin(struct sim_load *load)
     for (unsigned i = 0; i < load->world.net.cut_count; ++i) {
         const struct sim_cut *cut = &load->world.net.cuts[i];
 
-        if ((cut->rail < 0) && (cut->end_ns - cut->begin_ns > patience_ns)) {
+        if ((cut->rail < 0) &&
+            verdict_is_long(plan, cut->end_ns - cut->begin_ns)) {
             (void)verdict_add(load, cut->a, cut->b, cut->begin_ns);
         }
     }
