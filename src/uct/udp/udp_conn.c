@@ -380,7 +380,7 @@ static void conn_timer(struct ucs_timer *timer, uint64_t now_ns)
         conn_probe(conn);
         conn_search_path(conn);
         if (conn->pace_ns <= conn->env->now_ns) {
-            (void)udp_conn_pump(conn, UDP_CREDIT_BYTES);
+            udp_conn_make_busy(conn); /* with its credit, in this turn */
         }
     }
     udp_conn_rearm(conn);
