@@ -14,9 +14,11 @@ enum {
 static struct udp_net net;
 static uint8_t        memory[TURN_MESSAGE_COUNT][UDP_MESSAGE_BYTES];
 
-/* What left end 0 in chunks; `is_mixed`: one again after one that is new. */
-static size_t new_bytes, again_bytes;
-static bool   is_mixed, is_lost;
+/* What left end 0 in chunks, those that are lost; `is_mixed`: one again after
+ * one that is new. And pieces; probes of the path before the first of them. */
+static size_t   new_bytes, again_bytes;
+static bool     is_mixed, is_lost;
+static unsigned piece_count, early_probe_count;
 
 static bool watch(const struct udp_net_end *from, enum udp_channel channel,
                   const uint8_t *bytes, size_t length)
@@ -26,6 +28,10 @@ static bool watch(const struct udp_net_end *from, enum udp_channel channel,
     (void)channel;
     ck_assert(udp_wire_get_head(bytes, length, &head));
     if ((from != &net.ends[0]) || (head.kind != UDP_KIND_CHUNK)) {
+        piece_count += (head.kind == UDP_KIND_PIECE);
+        early_probe_count += (head.kind == UDP_KIND_PING) &&
+                             (length > UDP_PACKET_BYTES_MIN) &&
+                             (piece_count == 0);
         return false;
     }
     if (head.attempt == 0) {
@@ -129,9 +135,33 @@ static void lost__go_before_what_is_new(const struct test_param *param)
     all_arrive(TURN_MESSAGE_COUNT);
 }
 
+/* All pieces of a segment must arrive together: a long probe before them would
+ * take their place in a short queue, whenever they go. */
+static void pieces__go_before_a_probe(const struct test_param *param)
+{
+    struct udp_conn *conn = &net.ends[0].conn;
+
+    (void)param;
+    is_lost = true;
+    queue(0, 1);
+    (void)udp_env_turn(&net.ends[0].env);
+    is_lost                = false;
+    net.now_ns             = net.now_ns + UDP_RTO_MAX_NS;
+    net.ends[0].env.now_ns = net.now_ns;
+    udp_mtu_black_hole(&conn->mtu, net.now_ns);
+    udp_conn_rearm(conn);
+    piece_count = early_probe_count = 0;
+    (void)udp_env_turn(&net.ends[0].env);
+    ck_assert_uint_gt(piece_count, 1);
+    ck_assert_uint_eq(early_probe_count, 0);
+    ck_assert(udp_net_until(&net, has_long_packets, 5));
+    all_arrive(1);
+}
+
 static const struct test_case cases[] = {
     TEST(credit__is_all_that_goes_in_a_turn),
     TEST(lost__go_before_what_is_new),
+    TEST(pieces__go_before_a_probe),
     {0},
 };
 
