@@ -3,12 +3,8 @@
  * are closed and opened again. */
 #include "sim_fault.h"
 
-#include "sim_judge.h"
 #include "sim_rma.h"
-#include "ucs/clock.h"
-
-/* Beyond the bound, for the last look. */
-#define FAULT_SLACK_NS (UINT64_C(1500) * UCS_NS_PER_MS)
+#include "sim_verdict.h"
 
 static void fault_kill(struct sim_load *load, unsigned host)
 {
@@ -109,6 +105,7 @@ static void fault_end_close(struct sim_load *load, struct load_end *end)
     if ((end->status == UCS_OK) && load->world.hosts[end->peer].is_up) {
         sim_trace("host %u: a new endpoint to %u", end->host, end->peer);
         sim_load_join(load, end->host, end->peer);
+        end->is_again = true;
         for (unsigned i = 0; i < load->flow_count; ++i) {
             if ((load->flows[i]->from == end->host) &&
                 (load->flows[i]->to == end->peer)) {
@@ -136,22 +133,6 @@ bool sim_fault_step(struct sim_load *load, struct sim_host *host)
     return true;
 }
 
-/* So long after a host died, whoever sends to it knows. */
-static void fault_verdict(struct sim_event *event)
-{
-    struct load_fault *item = ucs_container_of(event, struct load_fault, event);
-    struct sim_load   *load = item->load;
-
-    for (unsigned i = 0; i < load->flow_count; ++i) {
-        if ((load->flows[i]->to == item->fault->host) &&
-            (load->flows[i]->to_life == item->life) &&
-            !sim_judge_flow_is_over(load->flows[i])) {
-            sim_fail("host %u died, and host %u still does not know",
-                     item->fault->host, load->flows[i]->from);
-        }
-    }
-}
-
 static void fault_fire(struct sim_event *event)
 {
     struct load_fault *item = ucs_container_of(event, struct load_fault, event);
@@ -170,11 +151,7 @@ static void fault_fire(struct sim_event *event)
         break;
     case SIM_KILL:
         fault_kill(item->load, fault->host);
-        item->load->verdicts[item - item->load->faults].life = host->life;
-        sim_net_set(&item->load->world.net,
-                    &item->load->verdicts[item - item->load->faults].event,
-                    item->load->world.net.now_ns + item->load->plan->bound_ns +
-                        FAULT_SLACK_NS);
+        sim_verdict_killed(item->load, fault->host);
         break;
     case SIM_RESTART:
         fault_restart(item->load, fault->host);
@@ -197,11 +174,10 @@ void sim_fault_begin(struct sim_load *load)
         load->faults[i].load  = load;
         load->faults[i].fault = &plan->faults[i];
         sim_event_init(&load->faults[i].event, fault_fire);
-        load->verdicts[i] = load->faults[i];
-        sim_event_init(&load->verdicts[i].event, fault_verdict);
         sim_net_set(&load->world.net, &load->faults[i].event,
                     load->begin_ns + plan->faults[i].when_ns);
     }
+    sim_verdict_begin(load);
 }
 
 /* Nobody is stopped or dies while all close; who is away comes back. */
@@ -221,6 +197,6 @@ void sim_fault_cleanup(struct sim_load *load)
 {
     for (unsigned i = 0; i < load->plan->fault_count; ++i) {
         sim_net_unset(&load->world.net, &load->faults[i].event);
-        sim_net_unset(&load->world.net, &load->verdicts[i].event);
     }
+    sim_verdict_cleanup(load);
 }

@@ -75,6 +75,14 @@ void sim_op_free(struct load_op *op)
     free(op);
 }
 
+void sim_flow_called(const struct sim_load *load, unsigned host)
+{
+    if (load->world.hosts[host].is_helped) {
+        sim_fail("host %u computes, and the helper calls its application",
+                 host);
+    }
+}
+
 static void check_received(const struct load_op *op, ucs_status_t status,
                            size_t length)
 {
@@ -147,6 +155,9 @@ static void op_finish_receive(struct load_op *op, ucs_status_t status,
 
 static void send_done(void *request, ucs_status_t status, void *arg)
 {
+    const struct load_flow *flow = ((const struct load_op *)arg)->flow;
+
+    sim_flow_called(flow->load, flow->from);
     op_finish_send(arg, status);
     ucp_request_free(request);
 }
@@ -154,6 +165,9 @@ static void send_done(void *request, ucs_status_t status, void *arg)
 static void receive_done(void *request, ucs_status_t status,
                          const ucp_tag_recv_info_t *info, void *arg)
 {
+    const struct load_flow *flow = ((const struct load_op *)arg)->flow;
+
+    sim_flow_called(flow->load, flow->to);
     op_finish_receive(arg, status, info->length);
     ucp_request_free(request);
 }

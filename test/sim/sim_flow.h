@@ -52,10 +52,13 @@ struct load_op {
     void             *request;
 };
 
-/* One end towards one peer. */
+/* One end towards one peer; made at since_ns. is_again: after one that was
+ * closed, whose end it waits for. */
 struct load_end {
     struct sim_load *load;
     unsigned         host, peer;
+    uint64_t         since_ns;
+    bool             is_again;
     ucp_ep_h         ep;
     ucs_status_t     status;
     void            *closing;
@@ -82,8 +85,22 @@ struct load_fault {
     struct sim_event        event;
     struct sim_load        *load;
     const struct sim_fault *fault;
-    unsigned                life; /* that ended */
 };
+
+/* A moment of which something is true (sim_verdict.c).
+ * host      is away since begin_ns, or cut off from peer; peer < 0: from all
+ * life      of the host that was killed; 0: it lives
+ * is_last   those that wait for the end of another one must know now, too */
+struct load_verdict {
+    struct sim_event event;
+    struct sim_load *load;
+    uint64_t         begin_ns;
+    int              host, peer;
+    unsigned         life;
+    bool             is_last;
+};
+
+enum { LOAD_VERDICT_COUNT_MAX = SIM_FAULT_COUNT_MAX + SIM_NET_CUT_COUNT_MAX };
 
 struct sim_load {
     struct sim_world       world;
@@ -95,7 +112,8 @@ struct sim_load {
     unsigned               end_count, closed_count; /* as over_count */
     struct ucs_list        ops;
     struct load_fault      faults[SIM_FAULT_COUNT_MAX];
-    struct load_fault      verdicts[SIM_FAULT_COUNT_MAX];
+    struct load_verdict    verdicts[LOAD_VERDICT_COUNT_MAX];
+    unsigned               verdict_count;
     uint64_t               begin_ns;
     uint64_t               step_count;
     size_t                 pool_bytes_max; /* of an interface */
@@ -122,6 +140,9 @@ void sim_flow_send(struct load_flow *flow, ucp_ep_h ep);
 void sim_flow_receive(struct load_flow *flow, ucp_worker_h worker);
 
 void sim_op_free(struct load_op *op);
+
+/* The library calls the application of a host: fail if the helper is inside. */
+void sim_flow_called(const struct sim_load *load, unsigned host);
 
 /* Was it given up, by us or with the worker, or has its peer died? */
 bool sim_flow_may_end(const struct load_flow *flow);

@@ -25,6 +25,7 @@ static void end_failed(void *arg, ucp_ep_h ep, ucs_status_t status)
     struct load_end *end = arg;
 
     (void)ep;
+    sim_flow_called(end->load, end->host);
     sim_trace("host %u: peer %u failed: %s", end->host, end->peer,
               ucs_status_string(status));
     if (end->status != UCS_OK) {
@@ -104,7 +105,10 @@ void sim_load_join(struct sim_load *load, unsigned host, unsigned peer)
     ucs_status_t status;
 
     load->world.current = &load->world.hosts[host];
-    *end   = (struct load_end){.load = load, .host = host, .peer = peer};
+    *end                = (struct load_end){.load     = load,
+                                            .host     = host,
+                                            .peer     = peer,
+                                            .since_ns = load->world.net.now_ns};
     status = ucp_ep_create(load->world.hosts[host].worker, &params, &end->ep);
     if (status != UCS_OK) {
         sim_fail("host %u: ucp_ep_create to %u: %s", host, peer,

@@ -295,7 +295,10 @@ static void rma_finish(struct rma_op *op, ucs_status_t status)
 
 static void rma_done(struct uct_req *req)
 {
-    rma_finish(ucs_container_of(req, struct rma_op, req), req->status);
+    struct rma_op *op = ucs_container_of(req, struct rma_op, req);
+
+    sim_flow_called(op->flow->load, op->flow->from);
+    rma_finish(op, req->status);
 }
 
 static struct rma_op *rma_op_new(struct load_flow *flow, unsigned slot,

@@ -39,7 +39,9 @@ static void stall_tick(struct sim_event *event)
     }
     if (!watch->host->is_stopped) {
         watch->host->world->current = watch->host;
+        watch->host->is_helped      = true;
         next                        = udp_stall_look(watch->iface);
+        watch->host->is_helped      = false;
     }
     if (next != UDP_STALL_REST) {
         stall_set(watch, (next == UDP_STALL_BUSY) ? UDP_STALL_BUSY_NS

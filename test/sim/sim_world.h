@@ -26,13 +26,14 @@ struct sim_world;
  * is_mute     the process is being killed: nothing it does is heard any more
  * is_stopped  its process does not run
  * is_computing  its application does not call the library
+ * is_helped   the helper runs for it
  * step        the application: go on. @return did anything move? */
 struct sim_host {
     struct sim_world *world;
     unsigned          index;
     unsigned          life; /* how often it was started */
     uint16_t          first_port, next_port;
-    bool              is_up, is_mute, is_stopped, is_computing;
+    bool              is_up, is_mute, is_stopped, is_computing, is_helped;
     unsigned          quiet_count; /* polls in which nothing moved */
     ucp_context_h     context;
     ucp_worker_h      worker;

@@ -50,6 +50,8 @@ extern const struct test_suite udp_share_suite;
 extern const struct test_suite udp_linger_suite;
 extern const struct test_suite udp_stall_suite;
 extern const struct test_suite udp_conn_receive_suite;
+extern const struct test_suite udp_conn_send_suite;
+extern const struct test_suite udp_turn_suite;
 extern const struct test_suite udp_wire_suite;
 extern const struct test_suite udp_receive_suite;
 extern const struct test_suite udp_send_suite;

@@ -431,8 +431,6 @@ static void one_asks__the_other_uses_it(const struct test_param *param)
     ck_assert_uint_eq(wild_conn_count(&wild->hosts[1]), 1);
 }
 
-/* The one that gives way is destroyed while it asks: the other one connects
- * all the same. */
 /* A client that has not said a word may have given the connection up. */
 static void one_asks__and_is_not_heard(const struct test_param *param)
 {
@@ -451,6 +449,8 @@ static void one_asks__and_is_not_heard(const struct test_param *param)
         udp_peers_adopt(wild_iface(&wild->hosts[1]), incarnation));
 }
 
+/* The one that gives way is destroyed while it asks: the other one connects
+ * all the same. */
 static void both_ask__and_one_goes(const struct test_param *param)
 {
     (void)param;

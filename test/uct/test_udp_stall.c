@@ -9,6 +9,7 @@
 #include "uct/udp_wild.h"
 
 enum { STALL_IDLE_MS = 1000, STALL_SWITCHES_MAX = 40, STALL_POLL_COUNT = 3000 };
+enum { STALL_AM_ID = 6, STALL_WHOLE_BYTES = 30000 };
 
 static struct wild wild;
 
@@ -44,6 +45,27 @@ static void teardown(const struct test_param *param)
         wild_progress(&wild);
     }
     wild_close(&wild);
+}
+
+/* An operation, and a message, of this test. */
+static unsigned done_count, whole_count;
+
+static void whole_done(struct uct_req *req)
+{
+    ck_assert_int_eq(req->status, UCS_OK);
+    ++done_count;
+}
+
+static ucs_status_t whole_message(void *arg, struct uct_source *source,
+                                  void *data, size_t length, unsigned flags)
+{
+    (void)arg;
+    (void)source;
+    (void)data;
+    (void)flags;
+    ck_assert_uint_eq(length, STALL_WHOLE_BYTES);
+    ++whole_count;
+    return UCS_OK;
 }
 
 static bool rests(unsigned index)
@@ -158,6 +180,48 @@ static void sleeper__keeps_its_packets(const struct test_param *param)
     }
 }
 
+/* The sender's side knows that all of it arrived. */
+static bool has_settled(void *arg)
+{
+    struct udp_iface      *iface = iface_of(0);
+    const struct udp_conn *conn  = udp_ep_of(wild.hosts[0].ep)->conn;
+    bool                   is_idle;
+
+    (void)look_until_rest(arg);
+    udp_enter(iface);
+    is_idle = udp_send_is_idle(&conn->send) && (conn->bundle == NULL) &&
+              ucs_queue_is_empty(&conn->fragments);
+    udp_leave(iface);
+    return is_idle;
+}
+
+/* Messages wait for the receiver's application, and a completion waits for the
+ * sender's, however often the helper looks. */
+static void computing__nobody_is_called(const struct test_param *param)
+{
+    static uint8_t memory[STALL_WHOLE_BYTES];
+    struct uct_iov iov    = {.buffer = memory, .length = sizeof(memory)};
+    struct uct_req req    = {.cb = whole_done};
+    uint64_t       before = wild.hosts[1].got;
+
+    done_count = whole_count = 0;
+    ucti_iface_set_am(wild.hosts[1].iface, STALL_AM_ID, whole_message, NULL);
+    let_rest(param);
+    wild_send(&wild.hosts[0]);
+    ck_assert_int_eq(uct_udp_transport.am_zcopy(wild.hosts[0].ep, STALL_AM_ID,
+                                                NULL, 0, &iov, 1, &req, 0),
+                     UCS_INPROGRESS);
+    ck_assert(test_wait_until(has_settled, (void *)(uintptr_t)param, 20));
+    let_rest(param);
+    ck_assert_uint_eq(kept_count(1), 2);
+    ck_assert_uint_eq(wild.hosts[1].got, before);
+    ck_assert_uint_eq(whole_count + done_count, 0);
+    wild_progress(&wild);
+    ck_assert_uint_eq(wild.hosts[1].got, before + 1);
+    ck_assert_uint_eq(whole_count, 1);
+    ck_assert_uint_eq(done_count, 1);
+}
+
 static long switches(void)
 {
     struct rusage usage;
@@ -224,6 +288,7 @@ static const struct test_case cases[] = {
     TEST(rest__ends_when_it_polls_for_long),
     TEST(sleeper__keeps_its_packets),
     TEST(sleeper__is_woken_seldom),
+    TEST(computing__nobody_is_called),
     TEST(computing__costs_nothing),
     {0},
 };

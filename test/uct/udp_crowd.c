@@ -7,6 +7,7 @@
  * They talk and close some at a time: a socket of the hub holds the packets of
  * some hundred of them, and to poll a thousand for one would take all the time.
  * 10,000 peers are simulated: test/sim/sim --star 10000. */
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -277,15 +278,36 @@ static void open_crowd(void)
     ck_assert_int_eq(unsetenv("UCX_UDP_HELPER"), 0);
 }
 
+/* Entries of /proc/self/fd, with the one that looks. */
+static unsigned open_count(void)
+{
+    DIR     *folder = opendir("/proc/self/fd");
+    unsigned count  = 0;
+
+    ck_assert_ptr_nonnull(folder);
+    while (readdir(folder) != NULL) {
+        ++count;
+    }
+    (void)closedir(folder);
+    return count;
+}
+
+/* All connections go by the sockets that were there; only who is talked to
+ * most may have one of its own on each channel (ADR 35), and that is the hub's
+ * choice: the others say too little. */
 static void crowd__memory_of_an_idle_endpoint(const struct test_param *param)
 {
     struct crowd_part all = {.end = CROWD_PEER_COUNT};
     size_t            before, burst, bytes;
+    unsigned          fds;
 
     (void)param;
     open_crowd();
     before = heap_bytes();
+    fds    = open_count();
+    ck_assert_uint_ge(fds, 2 * (CROWD_PEER_COUNT + 1));
     for_parts(talk);
+    ck_assert_uint_le(open_count(), fds + UDP_CHANNEL_COUNT);
     burst = (heap_bytes() - before) / (2 * CROWD_PEER_COUNT);
     ck_assert_msg(test_wait_until(have_rested, &all, CROWD_PATIENCE_S),
                   "the pools keep %zu bytes", all_pool_bytes(false));

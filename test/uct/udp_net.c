@@ -62,15 +62,14 @@ static void net_carry(struct udp_net_end *from, const struct udp_net_path *path,
 
 static void net_packet_out(struct udp_net_end        *from,
                            const struct udp_net_path *path,
-                           const uint8_t *bytes, size_t length)
+                           enum udp_channel channel, const uint8_t *bytes,
+                           size_t length)
 {
     struct udp_net *net = from->net;
 
     ++net->packet_count;
-    net->needle_count +=
-        (net->needle != NULL) &&
-        (memmem(bytes, length, net->needle, net->needle_bytes) != NULL);
-    if (path->is_cut ||
+    if (((net->spy != NULL) && net->spy(from, channel, bytes, length)) ||
+        path->is_cut ||
         (net->is_one_way && (path == &net->path) && (from == net->ends)) ||
         (test_random_below(1000) < path->loss) ||
         ((path->mtu_bytes != 0) && (length > path->mtu_bytes))) {
@@ -99,7 +98,7 @@ static size_t net_send_out(struct udp_env *env, const struct udp_net_path *path,
         part = (out->segment_bytes == 0)
                    ? bytes
                    : ucs_min(out->segment_bytes, bytes - offset);
-        net_packet_out(net_end(env), path, all + offset, part);
+        net_packet_out(net_end(env), path, out->channel, all + offset, part);
     }
     return bytes;
 }

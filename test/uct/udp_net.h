@@ -49,8 +49,14 @@ struct udp_net_end {
     bool                    is_gone;
 };
 
+/* Sees a packet that leaves. @return it is lost. */
+typedef bool (*udp_net_spy_fn)(const struct udp_net_end *from,
+                               enum udp_channel channel, const uint8_t *bytes,
+                               size_t length);
+
 /* path, detour  the two ways between the ends; both carry both directions,
- *               unless is_one_way: then path carries nothing from end 0 */
+ *               unless is_one_way: then path carries nothing from end 0
+ * spy           NULL: nobody looks */
 struct udp_net {
     struct udp_net_end  ends[2];
     struct udp_net_path path, detour;
@@ -58,9 +64,7 @@ struct udp_net {
     struct ucs_heap     heap;
     uint64_t            now_ns;
     uint64_t            packet_count, lost_count;
-    const uint8_t      *needle; /* is looked for in every packet; NULL: none */
-    size_t              needle_bytes;
-    uint64_t            needle_count;
+    udp_net_spy_fn      spy;
 };
 
 /* @param ciphers  Both ends encrypt by one of them; 0: they do not. */
@@ -76,6 +80,21 @@ bool udp_net_step(struct udp_net *net);
 bool udp_net_until(struct udp_net *net, bool (*fn)(struct udp_net *),
                    double          seconds);
 bool udp_net_is_open(struct udp_net *net);
+
+/* Has all arrived that was sent, and do both know it? */
+static inline bool udp_net_is_quiet(struct udp_net *net)
+{
+    const struct udp_conn *conn;
+
+    for (conn = &net->ends[0].conn; conn != NULL;
+         conn = (conn == &net->ends[0].conn) ? &net->ends[1].conn : NULL) {
+        if (!udp_send_is_idle(&conn->send) || (conn->bundle != NULL) ||
+            !ucs_queue_is_empty(&conn->fragments)) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* Open, and connect until it is done. */
 static inline void udp_net_open_connected(struct udp_net *net)

@@ -348,6 +348,18 @@ static void conn_probe(struct udp_conn *conn)
     }
 }
 
+/* Does a segment wait that goes in pieces? All of them must arrive together; a
+ * long packet before them would take their place in a short queue, each time
+ * anew. */
+static bool conn_has_pieces(const struct udp_conn *conn)
+{
+    const struct ucs_list *lost = &conn->send.lost;
+
+    return !ucs_list_is_empty(lost) &&
+           (udp_segment_bytes(ucs_list_first(lost, struct udp_segment, link)) >
+            conn->mtu.good_bytes);
+}
+
 /* Longer packets, if the path carries them. */
 static void conn_search_path(struct udp_conn *conn)
 {
@@ -355,6 +367,11 @@ static void conn_search_path(struct udp_conn *conn)
     uint32_t        bytes;
 
     if (conn->state != UDP_CONN_OPEN) {
+        return;
+    }
+    if (conn_has_pieces(conn)) {
+        conn->mtu.due_ns =
+            ucs_max(conn->mtu.due_ns, env->now_ns + UDP_PROBE_MIN_NS);
         return;
     }
     bytes = udp_mtu_step(&conn->mtu, env->now_ns);
@@ -380,7 +397,7 @@ static void conn_timer(struct ucs_timer *timer, uint64_t now_ns)
         conn_probe(conn);
         conn_search_path(conn);
         if (conn->pace_ns <= conn->env->now_ns) {
-            (void)udp_conn_pump(conn, UDP_CREDIT_BYTES);
+            udp_conn_make_busy(conn); /* with its credit, in this turn */
         }
     }
     udp_conn_rearm(conn);

@@ -107,9 +107,11 @@ static ucs_status_t iface_open_env(struct udp_iface *iface)
 {
     struct udp_env *env = &iface->env;
 
-    env->ops              = &udp_iface_ops;
-    env->now_ns           = ucsi_clock_ns();
-    env->bound_ns         = iface->base.params.failure_bound_ns;
+    env->ops    = &udp_iface_ops;
+    env->now_ns = ucsi_clock_ns();
+    /* A failure is told within the bound, not when it is over. */
+    env->bound_ns = iface->base.params.failure_bound_ns -
+                    iface->base.params.failure_bound_ns / 16;
     env->window           = UDP_WINDOW_COUNT;
     env->congestion       = (enum udp_cc_kind)iface->options.congestion;
     env->congestion_bytes = iface->options.window_bytes;
