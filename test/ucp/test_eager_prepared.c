@@ -168,7 +168,36 @@ prepared__destroy_with_sends_under_way(const struct test_param *param)
     ck_assert_uint_eq(told.count, 0);
 }
 
+/* A threshold that is set decides, whatever the costs: copied below it, sent
+ * from the buffer from it on, as far as the lane can. */
+static void prepared__from_the_threshold_on(const struct test_param *param)
+{
+    static const char *const thresholds[] = {"0", "1", "100", "1k", "20000"};
+    static const size_t      first[]      = {1, 1, 100, 1024, 20000};
+    struct pair_setup        setup = *(const struct pair_setup *)param->value;
+    struct pair              pair;
+
+    for (unsigned i = 0; i < UCS_ARRAY_COUNT(thresholds); ++i) {
+        setup.zcopy_threshold = thresholds[i];
+        pair_open_setup(&pair, &setup, 0, UCP_ERR_HANDLING_MODE_PEER);
+        for (size_t bytes = 0; bytes < 2 * BYTES; bytes += 1 + bytes / 64) {
+            size_t                  max   = prepared_bytes_max(pair.eps[0]);
+            const struct ucp_proto *proto = ucp_select_lookup(
+                &pair.eps[0]
+                     ->config->select[UCP_MODE_STANDARD][UCP_DT_CONTIG][0],
+                bytes);
+
+            ck_assert_msg((strcmp(proto->name, "eager/prepared") == 0) ==
+                              ((bytes >= first[i]) && (bytes <= max)),
+                          "from %s on, %zu bytes go by %s", thresholds[i],
+                          bytes, proto->name);
+        }
+        pair_close(&pair);
+    }
+}
+
 static const struct test_case prepared_cases[] = {
+    TEST(prepared__from_the_threshold_on),
     TEST(prepared__many_under_way),
     TEST(prepared__iov_entries),
     TEST(prepared__end_with_sends_under_way),

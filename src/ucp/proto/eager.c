@@ -27,6 +27,12 @@ size_t ucp_rndv_threshold(const struct ucp_query *query)
     return threshold_bytes(&query->config->rndv_threshold, query);
 }
 
+bool ucp_zcopy_is_forced(const struct ucp_query *query)
+{
+    return threshold_bytes(&query->config->zcopy_threshold, query) !=
+           UCS_UNITS_AUTO;
+}
+
 size_t ucp_zcopy_threshold(const struct ucp_query *query)
 {
     size_t bytes = threshold_bytes(&query->config->zcopy_threshold, query);

@@ -69,6 +69,15 @@ size_t ucp_rndv_threshold(const struct ucp_query *query);
 /* UCX_ZCOPY_THRESH for this lane in bytes. Auto is 0: by cost; or SIZE_MAX,
  * never, where the lane copies all the same. */
 size_t ucp_zcopy_threshold(const struct ucp_query *query);
+/* It is set: cost does not decide. */
+bool ucp_zcopy_is_forced(const struct ucp_query *query);
+
+/* Take those sizes out of the offer of a protocol that copies which
+ * UCX_ZCOPY_THRESH, where it is set, gives to protocol 2. */
+UCS_MUST_USE ucs_status_t ucp_eager_leave_zcopy(const struct ucp_query *query,
+                                                struct ucp_offer *offer_p);
+/* Why, for explain. */
+extern const char ucp_eager_zcopy_reason[];
 
 /* The largest eager message that the settings allow. */
 size_t ucp_eager_bytes_max(const struct ucp_query *query);

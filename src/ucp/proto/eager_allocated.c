@@ -74,12 +74,13 @@ static ucs_status_t allocated_offer(const struct ucp_query *query,
                         ucs_linear(base_s, byte_s)) != UCS_OK) {
         return UCS_ERR_UNSUPPORTED;
     }
-    return (max <= one)
-               ? UCS_OK
-               : ucsi_piecewise_set(
-                     &offer_p->cost, one + 1, max,
-                     ucs_linear(base_s + (byte_s - more_s) * (double)one,
-                                more_s));
+    if ((max > one) &&
+        (ucsi_piecewise_set(&offer_p->cost, one + 1, max,
+                            ucs_linear(base_s + (byte_s - more_s) * (double)one,
+                                       more_s)) != UCS_OK)) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    return ucp_eager_leave_zcopy(query, offer_p);
 }
 
 static size_t allocated_pack_whole(void *dest, void *arg)

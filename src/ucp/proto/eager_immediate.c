@@ -33,10 +33,12 @@ static ucs_status_t immediate_offer(const struct ucp_query *query,
         max = ucs_min(max, (size_t)IMMEDIATE_PACK_BYTES_MAX);
     }
     offer_p->piece_s = ucp_pack_piece_s;
-    return ucp_offer_sizes(
-        offer_p, 0, ucs_min(max, ucp_eager_bytes_max(query)),
-        ucs_linear(attr->cost.latency_s + attr->cost.overhead_s,
-                   ucp_am_byte_s(attr, 2)));
+    if (ucp_offer_sizes(offer_p, 0, ucs_min(max, ucp_eager_bytes_max(query)),
+                        ucs_linear(attr->cost.latency_s + attr->cost.overhead_s,
+                                   ucp_am_byte_s(attr, 2))) != UCS_OK) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    return ucp_eager_leave_zcopy(query, offer_p);
 }
 
 static ucs_status_t immediate_step(struct ucp_request *req)

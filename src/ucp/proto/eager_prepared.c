@@ -27,37 +27,70 @@ static struct prepared_state *prepared_state(struct ucp_request *req)
     return (struct prepared_state *)(void *)req->send.state;
 }
 
-static ucs_status_t prepared_offer(const struct ucp_query *query,
-                                   struct ucp_offer       *offer_p)
+const char ucp_eager_zcopy_reason[] = "UCX_ZCOPY_THRESH gives these sizes to "
+                                      "eager/prepared";
+
+/* NULL: it can carry messages of some sizes. */
+static const char *prepared_refusal(const struct ucp_query *query)
 {
     const struct uct_iface_attr *attr = &query->lane->attr;
 
     if ((query->lane->transport->am_zcopy == NULL) ||
         (attr->am_zcopy_header_bytes_max < UCP_WIRE_EAGER_BYTES) ||
         (attr->am.zcopy_bytes_max <= UCP_WIRE_EAGER_BYTES)) {
-        return ucp_offer_refuse(offer_p, "the message lane has no am_zcopy");
+        return "the message lane has no am_zcopy";
     }
     if (ucp_zcopy_threshold(query) == SIZE_MAX) {
-        return ucp_offer_refuse(offer_p, "the message lane copies anyway, or "
-                                         "UCX_ZCOPY_THRESH is inf");
+        return "the message lane copies anyway, or UCX_ZCOPY_THRESH is inf";
     }
     if (query->mode == UCP_MODE_SYNC) {
-        return ucp_offer_refuse(offer_p, ucp_eager_sync_reason);
+        return ucp_eager_sync_reason;
     }
     if (query->mode == UCP_MODE_BUFFERED) {
-        return ucp_offer_refuse(offer_p, "a buffered send does not lend the "
-                                         "buffer");
+        return "a buffered send does not lend the buffer";
     }
     if ((query->dt_kind == UCP_DT_GENERIC) ||
         (query->dt_kind == UCP_DT_STRIDED) ||
         (query->dt_kind == UCP_DT_IOV_LONG)) {
-        return ucp_offer_refuse(offer_p, "the data must be packed");
+        return "the data must be packed";
+    }
+    return NULL;
+}
+
+static size_t prepared_bytes_first(const struct ucp_query *query)
+{
+    return ucs_max((size_t)1, ucp_zcopy_threshold(query));
+}
+
+static size_t prepared_bytes_last(const struct ucp_query *query)
+{
+    return ucs_min(query->lane->attr.am.zcopy_bytes_max - UCP_WIRE_EAGER_BYTES,
+                   ucp_eager_bytes_max(query));
+}
+
+ucs_status_t ucp_eager_leave_zcopy(const struct ucp_query *query,
+                                   struct ucp_offer       *offer_p)
+{
+    if (!ucp_zcopy_is_forced(query) || (prepared_refusal(query) != NULL) ||
+        (prepared_bytes_first(query) > prepared_bytes_last(query))) {
+        return UCS_OK;
+    }
+    return ucsi_piecewise_set(&offer_p->cost, prepared_bytes_first(query),
+                              prepared_bytes_last(query), UCS_LINEAR_NEVER);
+}
+
+static ucs_status_t prepared_offer(const struct ucp_query *query,
+                                   struct ucp_offer       *offer_p)
+{
+    const struct uct_iface_attr *attr   = &query->lane->attr;
+    const char                  *reason = prepared_refusal(query);
+
+    if (reason != NULL) {
+        return ucp_offer_refuse(offer_p, reason);
     }
     offer_p->piece_s = ucp_pack_piece_s;
     return ucp_offer_sizes(
-        offer_p, ucs_max((size_t)1, ucp_zcopy_threshold(query)),
-        ucs_min(attr->am.zcopy_bytes_max - UCP_WIRE_EAGER_BYTES,
-                ucp_eager_bytes_max(query)),
+        offer_p, prepared_bytes_first(query), prepared_bytes_last(query),
         ucs_linear(attr->cost.latency_s + 2 * attr->cost.overhead_s +
                        attr->cost.register_base_s,
                    ucp_am_byte_s(attr, 1) + attr->cost.register_per_byte_s));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ucp/proto/explain_lost.c - why a protocol does not carry sizes for which it
  * was asked: refused, for other sizes, or dearer, and by how much. */
+#include "ucp/proto/eager.h"
 #include "ucp/proto/explain_range.h"
 #include "ucs/json.h"
 
@@ -74,6 +75,10 @@ static struct explain_loss explain_loss(const struct ucp_selection *selection,
         explain_cost(offer, range->last) - explain_cost(winner, range->last);
     if ((loss.first > range->last) || (loss.last < range->first)) {
         loss.verdict = "size";
+    } else if (!isfinite(loss.by_first) && (loss.first < range->first) &&
+               (loss.last > range->last)) {
+        loss.verdict = "size"; /* a hole */
+        loss.reason  = ucp_eager_zcopy_reason;
     }
     return loss;
 }
