@@ -48,10 +48,12 @@ awk '/^    offset  bytes/ { on = 1; next }
 
 command -v tshark >/dev/null 2>&1 || { skip "the rest" "no tshark"; finish; }
 
-# shark ARGUMENT...: with our dissector only, and with no files of the user's
+# shark ARGUMENT...: with our dissector first, since a port may be known as
+# another protocol's, and with no files of the user's
 shark() {
     HOME=$work XDG_CONFIG_HOME=$work timeout 120 tshark -n \
         -X "lua_script:$lua" --enable-heuristic causeway_udp_udp \
+        -o udp.try_heuristic_first:TRUE \
         "$@" 2>"$work/err"
 }
 
