@@ -386,37 +386,27 @@ static unsigned slow_calls(struct ucp_worker *worker, bool is_quiet,
     return ((elapsed > wait) && (calls > 1)) ? calls / 2 : calls;
 }
 
-/* Does anything come over an interface that is polled with every call? */
-static bool worker_has_fast(const struct ucp_worker *worker)
-{
-    for (unsigned i = 0; i < worker->fast_count; ++i) {
-        if (!worker->fast[i]->is_idle) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Poll the interfaces whose progress is a system call: those that have
- * traffic with every look, the others by the clock; all with every call if
- * nobody else would lose by that. */
+ * traffic with every look, the others by the clock; always if there are no
+ * other interfaces. */
 static UCS_OUTLINE unsigned worker_poll_slow(struct ucp_worker *worker)
 {
     uint64_t now      = ucs_clock_cycles();
-    bool     has_fast = worker_has_fast(worker);
     bool     is_quiet = true;
     unsigned count    = 0;
 
     for (unsigned i = 0; i < worker->slow_count; ++i) {
         struct ucp_slow_iface *slow = &worker->slow[i];
 
-        if (!has_fast || (slow->quiet_count < WORKER_SLOW_QUIET_MAX) ||
+        if ((worker->fast_count == 0) ||
+            (slow->quiet_count < WORKER_SLOW_QUIET_MAX) ||
             (now >= slow->poll_cycles)) {
             count += slow_poll(worker, slow, now);
         }
         is_quiet = is_quiet && (slow->quiet_count == WORKER_SLOW_QUIET_MAX);
     }
-    worker->slow_calls     = has_fast ? slow_calls(worker, is_quiet, now) : 1;
+    worker->slow_calls =
+        (worker->fast_count > 0) ? slow_calls(worker, is_quiet, now) : 1;
     worker->slow_countdown = worker->slow_calls;
     return count;
 }
