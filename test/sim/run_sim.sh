@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # test/sim/run_sim.sh - ten thousand seeds of the simulator, in less than five
-# minutes of processor time; goodput; crowds: a hundred hosts, a thousand; in a campaign
-# (TEST_TIER=campaign, TEST_LONG=1) a thousand hosts that all speak with all,
-# ten thousand with one. Then some seeds twice, packet by packet: the same seed
-# is the same run. A seed that fails is run again, and the end of its trace is
-# shown.
+# minutes of processor time; goodput; crowds: a hundred hosts, a thousand; in a
+# campaign (TEST_TIER=campaign, TEST_LONG=1) a thousand hosts that all speak
+# with all, ten thousand with one. Then some seeds twice, packet by packet: the
+# same seed is the same run. A seed that fails is run again, and the end of its
+# trace is shown.
 set -u
 sim=${SIM:-test/sim/sim}
 [ -x "$sim" ] || { echo "skip sim: built without udp"; exit 77; }

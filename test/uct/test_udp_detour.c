@@ -25,15 +25,6 @@ static struct udp_conn *conn_of(unsigned index)
     return &net->ends[index].conn;
 }
 
-static bool is_quiet(struct udp_net *unused)
-{
-    (void)unused;
-    return udp_send_is_idle(&conn_of(0)->send) &&
-           udp_send_is_idle(&conn_of(1)->send) &&
-           ucs_queue_is_empty(&conn_of(0)->fragments) &&
-           ucs_queue_is_empty(&conn_of(1)->fragments);
-}
-
 static bool both_are_on_detour(struct udp_net *unused)
 {
     (void)unused;
@@ -87,7 +78,7 @@ static void traffic(double seconds)
 /* All that was sent arrives within that time. */
 static void check(double seconds)
 {
-    ck_assert(udp_net_until(net, is_quiet, seconds));
+    ck_assert(udp_net_until(net, udp_net_is_quiet, seconds));
     for (unsigned index = 0; index < 2; ++index) {
         ck_assert_int_eq(conn_of(index)->state, UDP_CONN_OPEN);
         ck_assert_uint_eq(net->ends[index].bad_count, 0);

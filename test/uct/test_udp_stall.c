@@ -189,8 +189,7 @@ static bool has_settled(void *arg)
 
     (void)look_until_rest(arg);
     udp_enter(iface);
-    is_idle = udp_send_is_idle(&conn->send) && (conn->bundle == NULL) &&
-              ucs_queue_is_empty(&conn->fragments);
+    is_idle = udp_conn_has_settled(conn);
     udp_leave(iface);
     return is_idle;
 }

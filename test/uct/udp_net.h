@@ -84,16 +84,8 @@ bool udp_net_is_open(struct udp_net *net);
 /* Has all arrived that was sent, and do both know it? */
 static inline bool udp_net_is_quiet(struct udp_net *net)
 {
-    const struct udp_conn *conn;
-
-    for (conn = &net->ends[0].conn; conn != NULL;
-         conn = (conn == &net->ends[0].conn) ? &net->ends[1].conn : NULL) {
-        if (!udp_send_is_idle(&conn->send) || (conn->bundle != NULL) ||
-            !ucs_queue_is_empty(&conn->fragments)) {
-            return false;
-        }
-    }
-    return true;
+    return udp_conn_has_settled(&net->ends[0].conn) &&
+           udp_conn_has_settled(&net->ends[1].conn);
 }
 
 /* Open, and connect until it is done. */

@@ -266,9 +266,7 @@ static ucs_status_t am_flush_inside(struct udp_ep *ep, struct uct_req *req,
     if (uct_ep_must_wait(&ep->base, flags)) {
         return uct_ep_refuse(&ep->base, flags);
     }
-    if (udp_send_is_idle(&conn->send) && (conn->bundle == NULL) &&
-        ucs_queue_is_empty(&conn->fragments) &&
-        uct_inflight_is_empty(&ep->inflight)) {
+    if (udp_conn_has_settled(conn) && uct_inflight_is_empty(&ep->inflight)) {
         return UCS_OK;
     }
     if (req == NULL) {

@@ -147,7 +147,6 @@ struct udp_conn {
 
 /* A connection with that id; nothing is sent. `conn` is the caller's. */
 void udp_conn_init(struct udp_conn *conn, struct udp_env *env, uint32_t id);
-
 /* Give everything back. Finish fragments in flight first. */
 void udp_conn_cleanup(struct udp_conn *conn);
 
@@ -160,19 +159,23 @@ void udp_conn_take(struct udp_conn *conn, const struct udp_head *head,
 
 /* From the hotel: that segment was not acknowledged in time. */
 void udp_conn_timed_out(struct udp_conn *conn, struct udp_segment *segment);
-
 /* It is over: every fragment goes to `finished` with that status. */
 void udp_conn_fail(struct udp_conn *conn, ucs_status_t status);
-
 /* Ask the owner to look at finished, status, is_source_ended. */
 void udp_conn_notify(struct udp_conn *conn);
-
 /* Something may have changed: start the timer for what is due next. */
 void udp_conn_rearm(struct udp_conn *conn);
 
 UCS_INLINE bool udp_conn_is_open(const struct udp_conn *conn)
 {
     return ucs_likely(conn->state == UDP_CONN_OPEN);
+}
+
+/* Has all that was accepted arrived, and do we know it? */
+UCS_INLINE bool udp_conn_has_settled(const struct udp_conn *conn)
+{
+    return udp_send_is_idle(&conn->send) && (conn->bundle == NULL) &&
+           ucs_queue_is_empty(&conn->fragments);
 }
 
 /* --- udp_conn_send.c */
@@ -198,10 +201,8 @@ void udp_conn_queue_answer(struct udp_conn *conn, struct udp_fragment *answer);
 /* Send what may go: lost segments first, then fragments, up to credit_bytes.
  * @return bytes that went. */
 size_t udp_conn_pump(struct udp_conn *conn, size_t credit_bytes);
-
 /* Send this segment again, on the data channel. @return false: not now. */
 bool udp_conn_resend(struct udp_conn *conn, struct udp_segment *segment);
-
 /* There is something to send again or for the first time: get a turn. */
 void udp_conn_make_busy(struct udp_conn *conn);
 
@@ -219,7 +220,6 @@ void udp_conn_send_ping(struct udp_conn *conn, size_t packet_bytes);
 /* Segments that arrived: take them out of the window. */
 void udp_conn_take_ack(struct udp_conn *conn, const struct udp_head *head,
                        const struct udp_range *ranges, unsigned range_count);
-
 /* It is through; it goes to `finished` if somebody waits. */
 void udp_conn_finish(struct udp_fragment *fragment, ucs_status_t status);
 

@@ -29,9 +29,7 @@ enum linger_for { LINGER_FOR_DATA, LINGER_FOR_GOODBYE };
 
 static bool linger_conn_owes(const struct udp_conn *conn, enum linger_for what)
 {
-    if ((conn->state != UDP_CONN_OPEN) ||
-        (udp_send_is_idle(&conn->send) && (conn->bundle == NULL) &&
-         ucs_queue_is_empty(&conn->fragments))) {
+    if ((conn->state != UDP_CONN_OPEN) || udp_conn_has_settled(conn)) {
         return false;
     }
     return !udp_connect_is_last_word(conn) ||
