@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_udp_stall.c - the helper looks when somebody must, and else sleeps. */
+#include <dirent.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -281,6 +282,43 @@ static void computing__costs_nothing(const struct test_param *param)
     ck_assert_int_lt(switches() - before, STALL_SWITCHES_MAX);
 }
 
+static unsigned thread_count(void)
+{
+    const struct dirent *entry;
+    unsigned             count = 0;
+    DIR                 *tasks = opendir("/proc/self/task");
+
+    ck_assert_ptr_nonnull(tasks);
+    while ((entry = readdir(tasks)) != NULL) {
+        count += (entry->d_name[0] != '.');
+    }
+    (void)closedir(tasks);
+    return count;
+}
+
+/* Who ends is joined, but its entry may stay for a moment longer. */
+static bool has_no_thread(void *arg)
+{
+    return thread_count() == *(const unsigned *)arg;
+}
+
+/* From the first interface to the last one, however many there are. */
+static void thread__is_one_for_all_interfaces(const struct test_param *param)
+{
+    unsigned    before = thread_count(), own = is_by_hand(param) ? 0 : 1;
+    unsigned    without = before - own;
+    struct wild more;
+
+    wild_open(&more);
+    ck_assert_uint_eq(thread_count(), before);
+    teardown(param);
+    ck_assert_uint_eq(thread_count(), before);
+    wild_close(&more);
+    ck_assert(test_wait_until(has_no_thread, &without, 20));
+    setup(param);
+    ck_assert_uint_eq(thread_count(), before);
+}
+
 static const struct test_case cases[] = {
     TEST(rest__ends_when_something_is_sent),
     TEST(rest__lasts_while_nothing_is_due),
@@ -289,6 +327,7 @@ static const struct test_case cases[] = {
     TEST(sleeper__is_woken_seldom),
     TEST(computing__nobody_is_called),
     TEST(computing__costs_nothing),
+    TEST(thread__is_one_for_all_interfaces),
     {0},
 };
 
