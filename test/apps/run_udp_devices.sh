@@ -57,6 +57,20 @@ pair() {
 
 says() { grep -Eq "$2" "$apps_work/$1"; }
 
+# reasons PREFIX: which network is taken, and why each other one is not
+reasons() {
+    check "$1the good one is taken" says client '^.* taken *udp/eth0:'
+    check "$1lo is not" says client 'refused *udp/lo: lo reaches only this host'
+    check "$1docker0 is not" says client \
+        'refused *udp/docker0: 172.17.0.1:[0-9]+ is an address of this host too'
+    check "$1the black hole is not" says client \
+        'refused *udp/hole0: the route to 10.99.2.1:[0-9]+ drops everything'
+    check "$1the link-local one is not" says client \
+        'left out udp/ll0: its addresses are link-local.*UCX_NET_DEVICES'
+    check "$1nor another one by a wrong way" says client \
+        'refused *udp/docker0: to 10.77.0.2:[0-9]+ the kernel sends by eth0'
+}
+
 # bytes HOST DEVICE: that it has sent
 bytes() {
     ip netns exec "$(netns_of "$1")" cat "/sys/class/net/$2/statistics/tx_bytes"
@@ -92,16 +106,14 @@ netns_up 2 && bad_networks 1 2 && bad_networks 2 1 || {
 one='--test lat --sizes 8 --iterations 10 --repeat 1'
 # shellcheck disable=SC2086
 check "one good network: connected" pair 10.77.0.2 UCX_PROTO_INFO=y '' $one
-check "it is the one that is taken" says client '^.* taken *udp/eth0:'
-check "lo is not" says client 'refused *udp/lo: lo reaches only this host'
-check "docker0 is not" says client \
-    'refused *udp/docker0: 172.17.0.1:[0-9]+ is an address of this host too'
-check "the black hole is not" says client \
-    'refused *udp/hole0: the route to 10.99.2.1:[0-9]+ drops everything'
-check "the link-local one is not" says client \
-    'left out udp/ll0: its addresses are link-local.*UCX_NET_DEVICES'
-check "nor another one by a wrong way" says client \
-    'refused *udp/docker0: to 10.77.0.2:[0-9]+ the kernel sends by eth0'
+reasons ''
+
+# The same from the address of a worker there, before there is an endpoint.
+netns_run 2 env UCX_TLS=udp,self "$causeway" explain --own-address \
+    >"$apps_work/address"
+netns_run 1 env UCX_TLS=udp,self "$causeway" explain --size 8 \
+    --address "$apps_work/address" >"$apps_work/client" 2>&1
+reasons 'explain: '
 
 # Processes start on a busy machine; the connection itself has one second.
 begun=$(date +%s%N)
