@@ -49,7 +49,8 @@ static const struct tool_option perf_option_rows[] = {
      TOOL_OPTION_COUNT, PERF_FIELD(seed), 1, UINT64_MAX, NULL},
     {"limits", NULL,
      "Measure what the machine can do, between the repetitions\n"
-     "and on the same cores, and compare each row with it.",
+     "and on the same cores, and compare each row with it.\n"
+     "With --connect: what bare sockets can do on the same way.",
      TOOL_OPTION_FLAG, PERF_FIELD(limits), 0, 0, NULL},
     {"sleep", "HOW",
      "Wait without using the processor: wait (ucp_worker_wait)\n"
@@ -120,9 +121,8 @@ static bool perf_check(const struct perf_options *options)
         tool_error("--pieces excludes --verify and --walk");
     } else if ((options->gap_bytes > 0) && (options->piece_count == 0)) {
         tool_error("--gap is between pieces: it needs --pieces");
-    } else if (options->limits && remote) {
-        tool_error("--limits needs both processes on this host, started by "
-                   "this command; it excludes --listen and --connect");
+    } else if (options->limits && (options->listen != NULL)) {
+        tool_error("--limits is for the one that leads: with --connect");
     } else if ((options->procs > 2) && remote) {
         tool_error("--procs excludes --listen and --connect");
     } else if ((options->idle_tls != NULL) && (options->procs == 2)) {

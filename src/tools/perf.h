@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tools/perf.h - what the parts of `causeway perf` share.
  *
- *   perf.c          options, roles                perf_loops.c   the measured
- * loops perf_client.c   leads: rows, repetitions      perf_verify.c  the
- * checked loop perf_server.c   follows: runs the other half  perf_node.c    UCP
- * objects perf_idle.c     connected, asleep             perf_control.c messages
- * over TCP perf_launch.c   starts and pins processes     perf_watch.c   never
- * hang perf_sizes.c    sizes, tests, processors      perf_limits.c  raw limits
- *   perf_print.c    table, CSV, JSON              perf_stats.c   medians
+ *   perf.c             options, roles
+ *   perf_client.c      leads: connects, asks for jobs, ends
+ *   perf_server.c      follows: does the other half of each job
+ *   perf_idle.c        connected, asleep
+ *   perf_rows.c        what is measured, how often, medians
+ *   perf_job.c         one half of a job, of any kind
+ *   perf_loops.c       the measured loops
+ *   perf_verify.c      the checked loop
+ *   perf_pieces.c      iovs
+ *   perf_limits.c      what the machine can do: lines, rings, memcpy
+ *   perf_sockets.c     bare sockets: connects them; perf_socket_loops.c,
+ *                      perf_socket_rows.c
+ *   perf_node.c        UCP objects
+ *   perf_control.c     messages between the two; perf_connect.c: over TCP
+ *   perf_launch.c      starts and pins processes
+ *   perf_watch.c       never hang
+ *   perf_sizes.c       sizes, tests, processors
+ *   perf_stats.c       medians
+ *   perf_print.c       table, CSV, JSON
  *
  * Client and server talk over a stream socket (inherited, or TCP) that carries
  * everything except the measured messages. The client decides, the server

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tools/perf_client.h"
+#include "tools/perf_sockets.h"
 
 #include "tools/tool.h"
 
@@ -144,7 +145,9 @@ static bool client_open(struct perf_client *client)
            perf_node_connect(node, client->server_address,
                              client->server_address_bytes, &node->ep) &&
            perf_control_send(&client->control, PERF_MESSAGE_ADDRESS,
-                             node->address, node->address_bytes);
+                             node->address, node->address_bytes) &&
+           (!client->options->limits ||
+            perf_sockets_offer(node, &client->control));
 }
 
 /* Connect one idle process with this one and the server. */

@@ -6,6 +6,8 @@
 #include "tools/perf_launch.h"
 #include "tools/perf_node.h"
 
+/* limits_fd  -1: none
+ * raw_ns     of a byte of the last stream over bare sockets; 0: none */
 struct perf_client {
     const struct perf_options *options;
     struct perf_report         report;
@@ -14,7 +16,8 @@ struct perf_client {
     struct perf_child          server; /* pid 0: somewhere else */
     struct perf_child         *idle;   /* [idle_count] */
     size_t                     idle_count;
-    int                        limits_fd; /* -1: none */
+    int                        limits_fd;
+    double                     raw_ns[PERF_RAW_COUNT];
     size_t                     server_address_bytes;
     uint8_t                    server_address[PERF_CONTROL_BYTES_MAX];
 };

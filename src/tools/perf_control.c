@@ -12,7 +12,7 @@
 
 enum perf_control_private {
     PERF_CONTROL_WAIT_MS = 2, /* guess: the worker is driven this often */
-    PERF_CONTROL_VERSION = 3,
+    PERF_CONTROL_VERSION = 4,
 };
 
 #define PERF_CONTROL_MAGIC UINT64_C(0x6672657079777363) /* "cswyperf" */

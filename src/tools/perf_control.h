@@ -23,6 +23,7 @@ enum perf_message {
     PERF_MESSAGE_DONE,      /* server: words of perf_result */
     PERF_MESSAGE_FAIL,      /* any: text of what went wrong; the end */
     PERF_MESSAGE_BYE,       /* both: close */
+    PERF_MESSAGE_SOCKETS,   /* both: words of perf_sockets.c */
     PERF_MESSAGE_COUNT,
 };
 

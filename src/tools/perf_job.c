@@ -29,9 +29,12 @@ bool perf_job_is_valid(const struct perf_node *node, const struct perf_job *job)
     if (job->kind == PERF_JOB_VERIFY) {
         needs_bytes = job->window * (job->size_bytes + PERF_CANARY_BYTES);
     }
-    if (((job->kind == PERF_JOB_LINE) || (job->kind == PERF_JOB_RING) ||
-         (job->kind >= PERF_JOB_UDP_PING)) &&
+    if (((job->kind == PERF_JOB_LINE) || (job->kind == PERF_JOB_RING)) &&
         (node->limits == NULL)) {
+        return false;
+    }
+    if ((job->kind >= PERF_JOB_UDP_PING) &&
+        ((node->sockets == NULL) || (job->size_bytes == 0))) {
         return false;
     }
     return needs_bytes <= node->buffer_bytes;

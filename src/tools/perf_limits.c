@@ -9,9 +9,8 @@
  *
  * Measured between the repetitions of the rows, by the same two processes on
  * the same cores, in shared memory of their own. Raw sockets are in
- * perf_sockets.c. */
+ * perf_socket_loops.c. */
 #include "tools/perf_node.h"
-#include "tools/perf_sockets.h"
 #include "tools/tool.h"
 
 #include <stdatomic.h>
@@ -35,13 +34,7 @@ struct perf_limits_area {
         _Alignas(LIMITS_LINE_BYTES) _Atomic uint64_t turn;
         uint64_t payload;
     } ring[LIMITS_RING_SLOTS];
-    struct perf_sockets_shared sockets;
 };
-
-struct perf_sockets_shared *perf_limits_sockets(struct perf_limits_area *area)
-{
-    return &area->sockets;
-}
 
 int perf_limits_create_fd(void)
 {

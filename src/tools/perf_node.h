@@ -10,7 +10,6 @@
 
 struct perf_limits_area;
 struct perf_sockets;
-struct perf_sockets_shared;
 
 struct perf_node {
     ucp_context_h   context;
@@ -30,7 +29,7 @@ struct perf_node {
     void           *request_memory; /* holds recv_request */
     void *recv_request; /* the caller-owned request of latency loops */
     struct perf_limits_area *limits;  /* shared memory; NULL: no raw limits */
-    struct perf_sockets     *sockets; /* NULL: none were needed */
+    struct perf_sockets     *sockets; /* NULL: none */
     char failure[PERF_CONTROL_TEXT_MAX]; /* why a job failed */
 };
 
@@ -90,8 +89,6 @@ void perf_limits_line(struct perf_limits_area *area, uint64_t iterations,
                       bool first);
 void perf_limits_ring(struct perf_limits_area *area, uint64_t iterations,
                       bool first);
-/* Where both sides of the raw sockets find each other. */
-struct perf_sockets_shared *perf_limits_sockets(struct perf_limits_area *area);
 /* Nanoseconds for one copy of size_bytes between the node's buffers. */
 double perf_limits_copy_ns(struct perf_node *node, uint64_t size_bytes);
 

@@ -13,6 +13,12 @@ enum perf_print_private {
     PRINT_LONG_ROWS  = 4, /* fewer rows need no progress line */
 };
 
+/* What one host can do, if it is one. */
+static bool print_has_limit(const struct perf_options *options)
+{
+    return options->limits && (options->connect == NULL);
+}
+
 static void print_cpus(const struct perf_report *report)
 {
     if ((report->cpus[0] >= 0) && (report->cpus[1] >= 0)) {
@@ -186,7 +192,7 @@ static void print_table_head(const struct perf_options *options,
     }
     printf(")\n%8s %10s %10s %10s %10s %10s", "size", "median", "min", "p10",
            "p90", "max");
-    if (options->limits) {
+    if (print_has_limit(options)) {
         printf(" %10s %8s", "limit", "x limit");
     }
     if (options->verify) {
@@ -250,10 +256,10 @@ static void print_table_row(const struct perf_options *options,
     print_number(row->value.p10);
     print_number(row->value.p90);
     print_number(row->value.max);
-    if (options->limits && (row->limit > 0)) {
+    if (print_has_limit(options) && (row->limit > 0)) {
         print_number(row->limit);
         printf(" %8.2f", print_ratio(row));
-    } else if (options->limits) {
+    } else if (print_has_limit(options)) {
         printf(" %10s %8s", "-", "-");
     }
     if (options->verify) {
@@ -288,12 +294,17 @@ static void print_table_end(const struct perf_options *options,
                "processor\n",
                report->idle_cpu_percent);
     }
-    if (options->limits) {
+    if (print_has_limit(options)) {
         printf("\nlimit: latency, a cache line from core to core (and one "
                "memcpy if larger);\n       bandwidth, memcpy; rate, a bare "
-               "ring. Raw: bare\n       sockets on loopback; udp in packets "
-               "of 1472 bytes, one a call or in segments\n       (UDP_SEGMENT, "
-               "UDP_GRO). Same run, same cores.\n");
+               "ring. Same run, same cores.\n");
+    }
+    if (options->limits) {
+        printf("%sraw: bare sockets %s; udp in packets of at most\n     1472 "
+               "bytes, one a call or in segments (UDP_SEGMENT, UDP_GRO).\n",
+               print_has_limit(options) ? "" : "\n",
+               (options->connect == NULL) ? "on loopback"
+                                          : "between the same addresses");
     }
 }
 

@@ -266,9 +266,11 @@ static bool rows_repeat(struct perf_client *client, struct perf_row *row,
         samples->cpu_percent[job.turn] =
             100.0 * (double)mine.cpu_ns / ((double)mine.wall_ns + 1);
         if ((client->limits_fd >= 0) &&
-            (!rows_limit_trial(client, row, &samples->limit[job.turn]) ||
-             !perf_socket_rows_trial(
-                 client, row, samples->raw + job.turn * PERF_RAW_COUNT))) {
+            !rows_limit_trial(client, row, &samples->limit[job.turn])) {
+            return false;
+        }
+        if (!perf_socket_rows_trial(client, row,
+                                    samples->raw + job.turn * PERF_RAW_COUNT)) {
             return false;
         }
     }

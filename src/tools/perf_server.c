@@ -3,6 +3,7 @@
  * says, after checking that it can. */
 #include "tools/perf_launch.h"
 #include "tools/perf_node.h"
+#include "tools/perf_sockets.h"
 #include "tools/tool.h"
 
 #include <string.h>
@@ -69,6 +70,9 @@ static bool server_loop(struct perf_node          *node,
             break;
         case PERF_MESSAGE_PEER:
             ok = server_join(node, control, size_bytes);
+            break;
+        case PERF_MESSAGE_SOCKETS:
+            ok = perf_sockets_answer(node, control, server_bytes, size_bytes);
             break;
         case PERF_MESSAGE_BYE:
             return true;

@@ -1,381 +1,317 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tools/perf_sockets.c - the loops over bare sockets. They spin, as the
- * measured loops do. */
+/* tools/perf_sockets.c - opens the bare sockets and connects them. */
 #include "tools/perf_sockets.h"
 #include "tools/tool.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <netinet/udp.h>
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum perf_sockets_private {
-    SOCKETS_BUFFER_BYTES   = 4 << 20, /* asked for; root gets it */
-    SOCKETS_DATAGRAM_BYTES = 65536,
-    SOCKETS_SEGMENT_COUNT  = 44,   /* packets of one call */
-    SOCKETS_OVERHEAD       = 1024, /* the kernel's, per packet: at least */
-    SOCKETS_LOST_NS        = 20000000,
-    SOCKETS_POLL_MS        = 10,
+    SOCKETS_BUFFER_BYTES = 4 << 20, /* asked for; root gets it */
+    SOCKETS_CONNECT_S    = 5,
+    SOCKETS_V4_BYTES     = 28, /* heads of IP and UDP in a packet */
+    SOCKETS_V6_BYTES     = 48,
 };
 
-/* This process's.
- * room_bytes  of the other side's receive buffer, near enough */
-struct perf_sockets {
-    struct perf_sockets_shared *shared;
-    int                         udp, tcp;
-    uint64_t                    room_bytes;
+/* What each side says of its sockets; all 0: it has none. */
+enum sockets_word {
+    SOCKETS_UDP_PORT,
+    SOCKETS_TCP_PORT,
+    SOCKETS_ROOM_BYTES,
+    SOCKETS_WORD_COUNT,
 };
 
-static size_t sockets_min(size_t a, size_t b)
+/* An address of one side; port_p points into it. */
+struct sockets_end {
+    union {
+        struct sockaddr     base;
+        struct sockaddr_in  v4;
+        struct sockaddr_in6 v6;
+    } address;
+    socklen_t  bytes;
+    in_port_t *port_p;
+};
+
+typedef int (*sockets_name_fn)(int fd, struct sockaddr *address,
+                               socklen_t *bytes);
+
+static bool sockets_name(int fd, sockets_name_fn name, struct sockets_end *end)
 {
-    return a < b ? a : b;
+    end->bytes = sizeof(end->address);
+    if (name(fd, &end->address.base, &end->bytes) != 0) {
+        return false;
+    }
+    end->port_p = (end->address.base.sa_family == AF_INET6)
+                      ? &end->address.v6.sin6_port
+                      : &end->address.v4.sin_port;
+    return true;
+}
+
+/* The end of the control connection, to which no port belongs yet. */
+static bool sockets_control_end(int fd, sockets_name_fn name,
+                                struct sockets_end *end)
+{
+    if (!sockets_name(fd, name, end)) {
+        return false;
+    }
+    if (end->address.base.sa_family == AF_UNIX) {
+        end->address.v4 = (struct sockaddr_in){.sin_family = AF_INET};
+        end->address.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        end->bytes                      = sizeof(end->address.v4);
+    }
+    *end->port_p = 0;
+    return true;
+}
+
+static bool sockets_are_same(const struct sockets_end *a,
+                             const struct sockets_end *b)
+{
+    if ((a->address.base.sa_family != b->address.base.sa_family) ||
+        (*a->port_p != *b->port_p)) {
+        return false;
+    }
+    return (a->address.base.sa_family == AF_INET6)
+               ? memcmp(&a->address.v6.sin6_addr, &b->address.v6.sin6_addr,
+                        sizeof(a->address.v6.sin6_addr)) == 0
+               : a->address.v4.sin_addr.s_addr == b->address.v4.sin_addr.s_addr;
 }
 
 /* --------------------------------------------------------------------- open */
 
-static bool sockets_failed(const struct perf_sockets *sockets)
+/* Bound to some port of that address. @return the port, or 0. */
+static uint16_t sockets_bind(const struct sockets_end *mine, int type,
+                             int *fd_p)
 {
-    return atomic_load_explicit(&sockets->shared->failed,
-                                memory_order_acquire) != 0;
-}
+    struct sockets_end bound;
 
-/* Wait for what the other process writes. @return 0: it failed. */
-static uint32_t sockets_await(struct perf_sockets *sockets,
-                              _Atomic uint32_t    *word)
-{
-    uint32_t value;
-
-    do {
-        /* PORT: acquire, pairs with the other's release. */
-        value = atomic_load_explicit(word, memory_order_acquire);
-    } while ((value == 0) && !sockets_failed(sockets));
-    return value;
-}
-
-/* @return the socket, bound to some port of loopback; below 0. */
-static int sockets_bind(int type, _Atomic uint32_t *port_word)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t          bytes   = sizeof(address);
-    int                fd      = socket(AF_INET, type | SOCK_CLOEXEC, 0);
-
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if ((fd < 0) ||
-        (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0) ||
-        ((type == SOCK_STREAM) && (listen(fd, 1) != 0)) ||
-        (getsockname(fd, (struct sockaddr *)&address, &bytes) != 0)) {
-        return fd;
+    *fd_p = socket(mine->address.base.sa_family, type | SOCK_CLOEXEC, 0);
+    if ((*fd_p < 0) || (bind(*fd_p, &mine->address.base, mine->bytes) != 0) ||
+        !sockets_name(*fd_p, getsockname, &bound)) {
+        return 0;
     }
-    /* PORT: release, pairs with sockets_await(). */
-    atomic_store_explicit(port_word, ntohs(address.sin_port),
-                          memory_order_release);
-    return fd;
+    return ntohs(*bound.port_p);
 }
 
-static bool sockets_connect(int fd, uint32_t port)
+static bool sockets_connect(int fd, const struct sockets_end *theirs,
+                            uint64_t port)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port   = htons((uint16_t)port)};
+    struct sockets_end end = *theirs;
 
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return (port != 0) &&
-           (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+    end.port_p  = (end.address.base.sa_family == AF_INET6)
+                      ? &end.address.v6.sin6_port
+                      : &end.address.v4.sin_port;
+    *end.port_p = htons((uint16_t)port);
+    return connect(fd, &end.address.base, end.bytes) == 0;
 }
 
-static bool sockets_open_udp(struct perf_sockets *sockets, bool first)
+/* @return how much its receive buffer holds, near enough. */
+static uint64_t sockets_tune_udp(int fd)
 {
-    _Atomic uint32_t *ports  = sockets->shared->udp_ports;
-    int               wanted = SOCKETS_BUFFER_BYTES;
-    int               on     = 1;
-    int               got    = 0;
-    socklen_t         bytes  = sizeof(got);
+    int       wanted = SOCKETS_BUFFER_BYTES;
+    int       on     = 1;
+    int       got    = 0;
+    socklen_t bytes  = sizeof(got);
 
-    sockets->udp = sockets_bind(SOCK_DGRAM, &ports[first ? 0 : 1]);
-    if ((sockets->udp < 0) ||
-        !sockets_connect(sockets->udp,
-                         sockets_await(sockets, &ports[first ? 1 : 0]))) {
-        return false;
-    }
     /* A kernel may lack any of these; the stream is slower then. */
-    (void)setsockopt(sockets->udp, SOL_SOCKET, SO_RCVBUF, &wanted,
-                     sizeof(wanted));
-    (void)setsockopt(sockets->udp, SOL_SOCKET, SO_RCVBUFFORCE, &wanted,
-                     sizeof(wanted));
-    (void)setsockopt(sockets->udp, IPPROTO_UDP, UDP_GRO, &on, sizeof(on));
-    (void)getsockopt(sockets->udp, SOL_SOCKET, SO_RCVBUF, &got, &bytes);
-    sockets->room_bytes = (uint64_t)got / 4;
-    return true;
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &wanted, sizeof(wanted));
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &wanted, sizeof(wanted));
+    (void)setsockopt(fd, IPPROTO_UDP, UDP_GRO, &on, sizeof(on));
+    (void)getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &got, &bytes);
+    return (uint64_t)got / 4;
 }
 
-/* The server may have failed before it came. */
-static int sockets_accept(struct perf_sockets *sockets, int listener)
+/* What fits a packet of the path that a connected socket takes. */
+static size_t sockets_packet_bytes(int fd, int family)
 {
-    struct pollfd wait = {.fd = listener, .events = POLLIN};
+    bool      v6    = family == AF_INET6;
+    int       heads = v6 ? SOCKETS_V6_BYTES : SOCKETS_V4_BYTES;
+    int       mtu   = 0;
+    socklen_t bytes = sizeof(mtu);
 
-    while (!sockets_failed(sockets)) {
-        if (poll(&wait, 1, SOCKETS_POLL_MS) > 0) {
-            return accept(listener, NULL, NULL);
-        }
+    (void)getsockopt(fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP, v6 ? IPV6_MTU : IP_MTU,
+                     &mtu, &bytes);
+    if (mtu <= 2 * heads) { /* it does not say: the least Ethernet has */
+        mtu = PERF_SOCKETS_PACKET_BYTES;
     }
-    return -1;
+    return (mtu - heads < PERF_SOCKETS_PACKET_BYTES)
+               ? (size_t)(mtu - heads)
+               : (size_t)PERF_SOCKETS_PACKET_BYTES;
 }
 
-static bool sockets_open_tcp(struct perf_sockets *sockets, bool first)
+static bool sockets_tune_tcp(int fd)
 {
     int on = 1;
-    int listener;
 
-    if (first) {
-        listener = sockets_bind(SOCK_STREAM, &sockets->shared->tcp_port);
-        if (listener < 0) {
-            return false;
-        }
-        sockets->tcp = sockets_accept(sockets, listener);
-        close(listener);
-    } else {
-        sockets->tcp = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (!sockets_connect(
-                sockets->tcp,
-                sockets_await(sockets, &sockets->shared->tcp_port))) {
-            return false;
-        }
-    }
-    return (sockets->tcp >= 0) &&
-           (setsockopt(sockets->tcp, IPPROTO_TCP, TCP_NODELAY, &on,
-                       sizeof(on)) == 0);
+    return setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) == 0;
 }
 
-/* @return NULL: there are none. */
-static struct perf_sockets *sockets_open(struct perf_node *node, bool first)
+static void sockets_close_fd(int *fd_p)
 {
-    struct perf_sockets *sockets = node->sockets;
-
-    if (sockets == NULL) {
-        sockets         = tool_calloc(1, sizeof(*sockets));
-        sockets->shared = perf_limits_sockets(node->limits);
-        sockets->udp = sockets->tcp = -1;
-        node->sockets               = sockets;
-        if (!sockets_open_udp(sockets, first) ||
-            !sockets_open_tcp(sockets, first)) {
-            atomic_store_explicit(&sockets->shared->failed, 1,
-                                  memory_order_release);
-        }
+    if (*fd_p >= 0) {
+        close(*fd_p);
+        *fd_p = -1;
     }
-    return sockets_failed(sockets) ? NULL : sockets;
 }
 
 void perf_sockets_close(struct perf_node *node)
 {
-    struct perf_sockets *sockets = node->sockets;
-
-    if (sockets != NULL) {
-        (void)((sockets->udp >= 0) && close(sockets->udp));
-        (void)((sockets->tcp >= 0) && close(sockets->tcp));
-        free(sockets);
+    if (node->sockets != NULL) {
+        sockets_close_fd(&node->sockets->udp);
+        sockets_close_fd(&node->sockets->tcp);
+        free(node->sockets);
         node->sockets = NULL;
     }
 }
 
-/* ---------------------------------------------------------------- ping-pong */
-
-static void sockets_send_all(int fd, const uint8_t *data, size_t bytes)
+/* What both sides end with. @param words  The other one's. */
+static bool sockets_finish(struct perf_sockets      *sockets,
+                           const struct sockets_end *theirs,
+                           const uint64_t           *words)
 {
-    while (bytes > 0) {
-        ssize_t sent = send(fd, data, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+    sockets->room_bytes = words[SOCKETS_ROOM_BYTES];
+    if (!sockets_connect(sockets->udp, theirs, words[SOCKETS_UDP_PORT])) {
+        return false;
+    }
+    sockets->packet_bytes =
+        sockets_packet_bytes(sockets->udp, theirs->address.base.sa_family);
+    return true;
+}
 
-        if (sent > 0) {
-            data += sent;
-            bytes -= (size_t)sent;
+/* This side's UDP socket, and the words of it but for the TCP port. */
+static bool sockets_begin(struct perf_node         *node,
+                          const struct sockets_end *mine,
+                          uint64_t                  words[SOCKETS_WORD_COUNT])
+{
+    struct perf_sockets *sockets = tool_calloc(1, sizeof(*sockets));
+
+    sockets->udp = sockets->tcp = -1;
+    node->sockets               = sockets;
+    words[SOCKETS_UDP_PORT]     = sockets_bind(mine, SOCK_DGRAM, &sockets->udp);
+    if (words[SOCKETS_UDP_PORT] == 0) {
+        return false;
+    }
+    words[SOCKETS_ROOM_BYTES] = sockets_tune_udp(sockets->udp);
+    return true;
+}
+
+/* ------------------------------------------------------------------- client */
+
+/* Strangers may have come first; the server is in the queue. */
+static bool sockets_accept(struct perf_sockets *sockets, int listener,
+                           struct sockets_end *theirs, uint64_t port)
+{
+    struct pollfd      wait = {.fd = listener, .events = POLLIN};
+    struct sockets_end end;
+
+    *theirs->port_p = htons((uint16_t)port);
+    while (poll(&wait, 1, SOCKETS_CONNECT_S * 1000) > 0) {
+        sockets->tcp = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+        if ((sockets->tcp >= 0) &&
+            sockets_name(sockets->tcp, getpeername, &end) &&
+            sockets_are_same(&end, theirs)) {
+            return sockets_tune_tcp(sockets->tcp);
+        }
+        sockets_close_fd(&sockets->tcp);
+    }
+    return false;
+}
+
+bool perf_sockets_offer(struct perf_node          *node,
+                        const struct perf_control *control)
+{
+    uint64_t           mine[SOCKETS_WORD_COUNT]   = {0};
+    uint64_t           theirs[SOCKETS_WORD_COUNT] = {0};
+    int                listener                   = -1;
+    struct sockets_end here, there;
+    bool               ok;
+
+    ok = sockets_control_end(control->fd, getsockname, &here) &&
+         sockets_control_end(control->fd, getpeername, &there) &&
+         sockets_begin(node, &here, mine);
+    if (ok) {
+        mine[SOCKETS_TCP_PORT] = sockets_bind(&here, SOCK_STREAM, &listener);
+        ok = (mine[SOCKETS_TCP_PORT] != 0) && (listen(listener, 4) == 0);
+    }
+    if (!ok) {
+        tool_note("no bare sockets here: %s", strerror(errno));
+        memset(mine, 0, sizeof(mine));
+    }
+    if (!perf_control_send_words(control, PERF_MESSAGE_SOCKETS, mine,
+                                 SOCKETS_WORD_COUNT) ||
+        !perf_control_expect_words(control, PERF_MESSAGE_SOCKETS, theirs,
+                                   SOCKETS_WORD_COUNT)) {
+        sockets_close_fd(&listener);
+        return false;
+    }
+    if (ok && (theirs[SOCKETS_TCP_PORT] == 0)) {
+        tool_note("no bare sockets: the other process cannot connect them");
+        ok = false;
+    } else if (ok) {
+        ok = sockets_accept(node->sockets, listener, &there,
+                            theirs[SOCKETS_TCP_PORT]) &&
+             sockets_finish(node->sockets, &there, theirs);
+        if (!ok) {
+            tool_note("no bare sockets: the other process does not reach them");
         }
     }
+    sockets_close_fd(&listener);
+    if (!ok) {
+        perf_sockets_close(node);
+    }
+    return true;
 }
 
-static void sockets_recv_all(int fd, uint8_t *data, size_t bytes)
-{
-    while (bytes > 0) {
-        ssize_t got = recv(fd, data, bytes, MSG_DONTWAIT);
+/* ------------------------------------------------------------------- server */
 
-        if (got > 0) {
-            data += got;
-            bytes -= (size_t)got;
-        }
-    }
+/* From a port that the client is told, so that it knows us. */
+static bool sockets_reach(struct perf_sockets      *sockets,
+                          const struct sockets_end *here,
+                          const struct sockets_end *there,
+                          const uint64_t *theirs, uint64_t *mine)
+{
+    struct timeval limit = {.tv_sec = SOCKETS_CONNECT_S}, none = {0};
+
+    mine[SOCKETS_TCP_PORT] = sockets_bind(here, SOCK_STREAM, &sockets->tcp);
+    return (mine[SOCKETS_TCP_PORT] != 0) &&
+           (setsockopt(sockets->tcp, SOL_SOCKET, SO_SNDTIMEO, &limit,
+                       sizeof(limit)) == 0) &&
+           sockets_connect(sockets->tcp, there, theirs[SOCKETS_TCP_PORT]) &&
+           (setsockopt(sockets->tcp, SOL_SOCKET, SO_SNDTIMEO, &none,
+                       sizeof(none)) == 0) &&
+           sockets_tune_tcp(sockets->tcp) &&
+           sockets_finish(sockets, there, theirs);
 }
 
-static void sockets_ping(int fd, const struct perf_job *job,
-                         struct perf_node *node, bool first)
+bool perf_sockets_answer(struct perf_node          *node,
+                         const struct perf_control *control, const void *data,
+                         size_t size_bytes)
 {
-    size_t   bytes = job->size_bytes;
-    uint64_t i;
+    uint64_t           mine[SOCKETS_WORD_COUNT] = {0};
+    uint64_t           theirs[SOCKETS_WORD_COUNT];
+    struct sockets_end here, there;
+    bool               ok;
 
-    for (i = 0; i < job->iterations; i++) {
-        if (first) {
-            sockets_send_all(fd, node->send_buffer, bytes);
-        }
-        sockets_recv_all(fd, node->recv_buffer, bytes);
-        if (!first) {
-            sockets_send_all(fd, node->send_buffer, bytes);
-        }
+    if (!perf_control_words(data, size_bytes, theirs, SOCKETS_WORD_COUNT)) {
+        return false;
     }
-}
-
-/* ------------------------------------------------------------------- stream */
-
-static void sockets_stream_tcp(int fd, const struct perf_job *job,
-                               struct perf_node *node, bool first)
-{
-    uint8_t  done = 1;
-    uint64_t i;
-
-    for (i = 0; i < job->iterations; i++) {
-        if (first) {
-            sockets_send_all(fd, node->send_buffer, job->size_bytes);
-        } else {
-            sockets_recv_all(fd, node->recv_buffer, job->size_bytes);
-        }
+    perf_sockets_close(node);
+    ok = (theirs[SOCKETS_TCP_PORT] != 0) &&
+         sockets_control_end(control->fd, getsockname, &here) &&
+         sockets_control_end(control->fd, getpeername, &there) &&
+         sockets_begin(node, &here, mine) &&
+         sockets_reach(node->sockets, &here, &there, theirs, mine);
+    if (!ok) {
+        perf_sockets_close(node);
+        memset(mine, 0, sizeof(mine));
     }
-    if (first) {
-        sockets_recv_all(fd, &done, 1);
-    } else {
-        sockets_send_all(fd, &done, 1);
-    }
-}
-
-/* Wait until `bytes` more may be under way.
- * @param sent_p  All that was sent; what got lost is taken for arrived. */
-static void sockets_wait_room(struct perf_sockets *sockets, uint64_t sent,
-                              uint64_t *forgiven_p, uint64_t room)
-{
-    uint64_t begin_ns = tool_clock_ns();
-    uint64_t arrived;
-
-    do {
-        /* ARRIVED: acquire, pairs with the receiver's release. */
-        arrived = atomic_load_explicit(&sockets->shared->arrived,
-                                       memory_order_acquire);
-        if (tool_clock_ns() - begin_ns > SOCKETS_LOST_NS) {
-            *forgiven_p = sent - arrived;
-        }
-    } while (sent - arrived > room + *forgiven_p);
-}
-
-/* @param piece_bytes  Of one call; the kernel cuts it into packets. */
-static void sockets_send_udp(struct perf_sockets   *sockets,
-                             const struct perf_job *job, struct perf_node *node,
-                             size_t piece_bytes)
-{
-    uint64_t sent =
-        atomic_load_explicit(&sockets->shared->arrived, memory_order_acquire);
-    size_t   packet = sockets_min(piece_bytes, PERF_SOCKETS_PACKET_BYTES);
-    uint64_t room = sockets->room_bytes * packet / (packet + SOCKETS_OVERHEAD);
-    uint64_t forgiven = 0;
-    uint64_t i;
-    size_t   offset;
-
-    for (i = 0; i < job->iterations; i++) {
-        for (offset = 0; offset < job->size_bytes; offset += piece_bytes) {
-            size_t  bytes = sockets_min(piece_bytes, job->size_bytes - offset);
-            ssize_t done;
-
-            sockets_wait_room(sockets, sent, &forgiven, room);
-            do {
-                done = send(sockets->udp, node->send_buffer + offset, bytes,
-                            MSG_DONTWAIT);
-            } while (done < 0);
-            sent += bytes;
-        }
-    }
-    /* END: release, pairs with the receiver's acquire. */
-    atomic_store_explicit(&sockets->shared->end, sent, memory_order_release);
-    sockets_wait_room(sockets, sent, &forgiven, 0);
-}
-
-/* Into one part of the buffer after the other, as messages are. */
-static void sockets_recv_udp(struct perf_sockets *sockets,
-                             struct perf_node *node, uint64_t begin)
-{
-    uint64_t arrived  = begin;
-    uint64_t quiet_ns = 0;
-    size_t   offset   = 0;
-    uint64_t end;
-
-    do {
-        ssize_t got =
-            recv(sockets->udp, node->recv_buffer + offset,
-                 node->buffer_bytes - offset, MSG_DONTWAIT | MSG_TRUNC);
-
-        end = atomic_load_explicit(&sockets->shared->end, memory_order_acquire);
-        if (got > 0) {
-            arrived += (uint64_t)got;
-            offset += (size_t)got;
-            offset   = (offset + SOCKETS_DATAGRAM_BYTES > node->buffer_bytes)
-                           ? 0
-                           : offset;
-            quiet_ns = 0;
-            atomic_store_explicit(&sockets->shared->arrived, arrived,
-                                  memory_order_release);
-        } else if (quiet_ns == 0) {
-            quiet_ns = tool_clock_ns();
-        } else if ((end > begin) &&
-                   (tool_clock_ns() - quiet_ns > SOCKETS_LOST_NS)) {
-            break; /* the rest was lost */
-        }
-    } while ((end == begin) || (arrived < end));
-    atomic_store_explicit(&sockets->shared->arrived, end, memory_order_release);
-}
-
-/* @return whether the kernel cuts what is sent from now on; 0: not at all. */
-static bool sockets_cut(const struct perf_sockets *sockets, int packet_bytes)
-{
-    return setsockopt(sockets->udp, IPPROTO_UDP, UDP_SEGMENT, &packet_bytes,
-                      sizeof(packet_bytes)) == 0;
-}
-
-static void sockets_stream_udp(struct perf_sockets   *sockets,
-                               const struct perf_job *job,
-                               struct perf_node *node, bool first)
-{
-    size_t piece = PERF_SOCKETS_PACKET_BYTES;
-
-    if (!first) {
-        sockets_recv_udp(sockets, node,
-                         atomic_load_explicit(&sockets->shared->arrived,
-                                              memory_order_acquire));
-        return;
-    }
-    if ((job->kind == PERF_JOB_UDP_SEGMENTS) &&
-        sockets_cut(sockets, PERF_SOCKETS_PACKET_BYTES)) {
-        piece *= SOCKETS_SEGMENT_COUNT;
-    }
-    sockets_send_udp(sockets, job, node, piece);
-    (void)sockets_cut(sockets, 0);
-}
-
-void perf_sockets_run(struct perf_node *node, const struct perf_job *job,
-                      bool first)
-{
-    struct perf_sockets *sockets = sockets_open(node, first);
-
-    if (sockets == NULL) {
-        return;
-    }
-    switch ((enum perf_job_kind)job->kind) {
-    case PERF_JOB_UDP_PING:
-        sockets_ping(sockets->udp, job, node, first);
-        break;
-    case PERF_JOB_TCP_PING:
-        sockets_ping(sockets->tcp, job, node, first);
-        break;
-    case PERF_JOB_TCP_STREAM:
-        sockets_stream_tcp(sockets->tcp, job, node, first);
-        break;
-    default:
-        sockets_stream_udp(sockets, job, node, first);
-        break;
-    }
+    return perf_control_send_words(control, PERF_MESSAGE_SOCKETS, mine,
+                                   SOCKETS_WORD_COUNT);
 }

@@ -138,10 +138,34 @@ check "by name: as it is" says server 'waiting at 10.77.0.2 port 17337'
 ! timeout 60 "$causeway" perf --connect host2.invalid:17337 $one \
     >"$apps_work/client" 2>&1
 check "a name that nobody has" says client "connect 'host2.invalid:17337': "
-# Bare sockets are measured between processes that share memory.
-! timeout 60 "$causeway" perf --connect 10.77.0.2:17337 --limits \
-    >"$apps_work/client" 2>&1
-check "limits are for one host" says client 'limits needs both processes on'
+
+# ---- bare sockets on the same way ----
+
+limits='--test lat,bw --sizes 8,64k --limits --verify --iterations 10 --repeat 3'
+# shellcheck disable=SC2086
+check "limits" pair host2 '' '' $limits
+check "limits: of a ping-pong" says client 'raw: udp packets .* x .*, tcp .* x'
+check "limits: of a stream" says client \
+    'raw: udp packets .* x .*, udp segments .* x .*, tcp .* x'
+check "limits: of no memory" [ "$(grep -c 'x limit' "$apps_work/client")" = 0 ]
+netns_loss 1
+# shellcheck disable=SC2086
+check "limits: datagrams are lost" pair host2 '' '' $limits
+check "limits: and go again" says client 'raw: udp packets .* x .*, tcp .* x'
+netns_loss 0
+ip netns exec "$(netns_of 1)" nft -f - <<'SHUT'
+table inet bare {
+    chain arrives {
+        type filter hook input priority 0;
+        tcp flags & (syn | ack) == syn drop;
+    }
+}
+SHUT
+# shellcheck disable=SC2086
+check "limits: a firewall" pair host2 '' '' $limits
+check "limits: it is told" says client \
+    'no bare sockets: the other process cannot connect'
+ip netns exec "$(netns_of 1)" nft delete table inet bare
 
 # ---- an address behind a router: host 2 itself is it ----
 

@@ -46,7 +46,7 @@ bad "--cpus '99999,0': expected two processors" perf --cpus 99999,0
 bad '--cpus: expected two processors' perf --cpus 0
 bad '--csv and --json exclude one another' perf --csv --json
 bad '--listen and --connect exclude' perf --listen 1 --connect h:1
-bad '--limits needs both processes on this host' perf --limits --connect h:1
+bad '--limits is for the one that leads' perf --limits --listen 1
 bad '--procs excludes' perf --procs 3 --listen 1
 bad 'unknown option --confi .did you mean --config' info --confi
 bad "unexpected word 'x'" info x
