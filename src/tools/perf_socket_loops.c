@@ -263,10 +263,9 @@ static bool udp_pong(struct perf_node *node, const struct perf_job *job)
             if (!udp_send(sockets->udp, node->send_buffer, job->size_bytes)) {
                 return false;
             }
-        } else if ((got < 0) && !loops_again()) {
-            return false;
-        } else if ((++spins % LOOPS_SPINS == 0) &&
-                   !tcp_look_word(sockets->tcp, &word, &is_over)) {
+        } else if (((got < 0) && !loops_again()) ||
+                   ((++spins % LOOPS_SPINS == 0) &&
+                    !tcp_look_word(sockets->tcp, &word, &is_over))) {
             return false;
         }
     }
@@ -414,10 +413,9 @@ static bool udp_stream_in(struct perf_node *node)
             if ((in.arrived - in.told > step) && !udp_tell(&in, in.arrived)) {
                 return false;
             }
-        } else if ((got < 0) && !loops_again()) {
-            return false;
-        } else if ((++spins % LOOPS_SPINS == 0) &&
-                   !udp_in_quiet(&in, &is_lost)) {
+        } else if (((got < 0) && !loops_again()) ||
+                   ((++spins % LOOPS_SPINS == 0) &&
+                    !udp_in_quiet(&in, &is_lost))) {
             return false;
         }
     }
