@@ -16,6 +16,10 @@ enum {
     SM_STAGE_EP_MAX   = 1024,
 };
 
+/* From here on these system calls of this process and its children answer
+ * EPERM, as in a container. */
+void sm_stage_forbid(long first, long second);
+
 /* One interface and what happened to it.
  * received      messages handed up; each is checked against its number
  * next          the number expected next from each source that carries one

@@ -31,25 +31,9 @@ static void need_cma(void)
     }
 }
 
-/* From here on these system calls answer EPERM, as in a container. */
-static void forbid(long first, long second)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)first, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)second, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {.len = UCS_ARRAY_COUNT(code), .filter = code};
-
-    ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-    ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
-}
-
 static void forbid_both(void)
 {
-    forbid(SYS_process_vm_readv, SYS_process_vm_writev);
+    sm_stage_forbid(SYS_process_vm_readv, SYS_process_vm_writev);
 }
 
 /* What makes root root for this; children inherit it. */
@@ -216,7 +200,7 @@ static void filtered_process(struct sm_end *end, struct uct_ep *ep, int in_fd,
     if (is_both) {
         forbid_both();
     } else {
-        forbid(SYS_process_vm_writev, SYS_process_vm_writev);
+        sm_stage_forbid(SYS_process_vm_writev, SYS_process_vm_writev);
     }
     sm_end_open(&other, false);
     ck_assert_uint_eq(other.attr.put.zcopy_bytes_max, 0);

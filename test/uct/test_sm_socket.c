@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -111,6 +112,16 @@ static void socket__its_hang_up_tells_the_death(const struct test_param *param)
     sm_stage_until(ends, &end.errors, 1);
     ck_assert_int_eq(end.error_status, UCS_ERR_CONNECTION_RESET);
     ck_assert_int_eq(end.end_status, UCS_ERR_CONNECTION_RESET);
+}
+
+/* Where pidfd_open is forbidden nobody asks for the socket: it is taken. */
+static void socket__is_the_way_without_pidfds(const struct test_param *param)
+{
+    sm_end_close(&end);
+    ck_assert_int_eq(unsetenv("UCX_SM_ATTACH"), 0);
+    sm_stage_forbid(SYS_pidfd_open, SYS_pidfd_open);
+    sm_end_open(&end, true);
+    socket__its_hang_up_tells_the_death(param);
 }
 
 /* Sleep between messages: the socket is the bell. */
@@ -257,6 +268,7 @@ static const struct test_case socket_cases[] = {
     TEST(socket__the_first_send_waits_for_the_owner),
     TEST(socket__carries_the_whole_transport),
     TEST(socket__its_hang_up_tells_the_death),
+    TEST(socket__is_the_way_without_pidfds),
     TEST(socket__wakes_both_ways),
     TEST(socket__nobody_listens),
     TEST(socket__a_wrong_hello_is_hung_up_on),

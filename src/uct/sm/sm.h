@@ -180,6 +180,9 @@ unsigned uct_sm_look(struct uct_sm_iface *iface);
 struct uct_sm_watch *uct_sm_watch_get(struct uct_sm_iface *iface, int32_t pid,
                                       uint64_t process_start, bool *is_dead_p);
 void uct_sm_watch_put(struct uct_sm_iface *iface, struct uct_sm_watch *watch);
+/* Can processes be watched? Not under valgrind 3.19 or an old container's
+ * seccomp filter, which know no pidfd_open. */
+bool uct_sm_watch_is_there(void);
 
 /* Does it live at this moment? A system call. */
 bool uct_sm_watch_is_alive(const struct uct_sm_watch *watch);

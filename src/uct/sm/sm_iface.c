@@ -42,11 +42,12 @@ static ucs_status_t iface_read_options(struct uct_sm_iface           *iface,
 }
 
 /* The kernel closes /proc of a process that must not be dumped: its segment
- * and its bell would not be found there. */
+ * and its bell would not be found there. And who cannot watch a process needs
+ * its socket to learn of its end. */
 static void iface_choose_attach(struct uct_sm_iface *iface)
 {
     if ((iface->options.attach == UCT_SM_ATTACH_AUTO) &&
-        (prctl(PR_GET_DUMPABLE) != 1)) {
+        ((prctl(PR_GET_DUMPABLE) != 1) || !uct_sm_watch_is_there())) {
         iface->options.attach = UCT_SM_ATTACH_SOCKET;
     }
 }

@@ -33,6 +33,17 @@ bool uct_sm_watch_is_alive(const struct uct_sm_watch *watch)
     return !watch->is_dead && (poll(&wait, 1, 0) == 0);
 }
 
+bool uct_sm_watch_is_there(void)
+{
+    int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+    if (fd < 0) {
+        return (errno != ENOSYS) && (errno != EPERM);
+    }
+    (void)close(fd);
+    return true;
+}
+
 /* @return UCS_OK: watched; UCS_ERR_NO_ELEM: it is not there any more. */
 static ucs_status_t watch_open(struct uct_sm_iface *iface,
                                struct uct_sm_watch *watch)

@@ -60,6 +60,7 @@ static void io_message_fill(struct msghdr *message, union io_control *control,
     message->msg_iov     = (struct iovec *)(uintptr_t)out->iov;
     message->msg_iovlen  = out->iov_count;
     if (is_cut) {
+        memset(control, 0, sizeof(*control)); /* its padding, for valgrind */
         control->header.cmsg_level = IPPROTO_UDP;
         control->header.cmsg_type  = UDP_SEGMENT;
         control->header.cmsg_len   = CMSG_LEN(sizeof(segment_bytes));
