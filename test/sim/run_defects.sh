@@ -34,7 +34,6 @@ a put that is refused has arrived|udp_rma.c|        rma_refuse(conn, access.oper
 a get is whole when a part of it came|udp_rma.c|fragment->got += (uint32_t)length;|fragment->got = fragment->total;
 who closed speaks again before the end is heard|udp_peers.c|if (iface->env.ending_count == 0) {|if (true) {
 the helper hands messages up|udp_progress.c|    if (ucs_unlikely(!iface->is_direct)) {|    if (false) {
-a probe takes the place of pieces|udp_conn.c|    if (conn_has_pieces(conn)) {|    if (false && conn_has_pieces(conn)) {
 a packet on a detour is for nobody|udp_peers.c|!peers_detoured(iface, from, &head, bytes, length)|(true)
 ROWS
 )

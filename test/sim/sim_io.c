@@ -203,9 +203,12 @@ static void io_check_fair(const struct udp_io *io, const struct udp_out *out,
     struct udp_head head;
 
     if (udp_wire_get_head(bytes, length, &head) &&
-        udp_kind_is_numbered(head.kind) && (head.attempt > 0)) {
-        sim_fail("%u -> %d: segment %u is sent again, and nothing was lost",
-                 io->host->index, sim_net_host(out->to), head.number);
+        udp_kind_is_numbered(head.kind) && (head.attempt > 0) &&
+        (++io->host->again_count > io->host->world->again_max)) {
+        sim_fail("%u -> %d: segment %u is sent again, the %u. time that one "
+                 "is, and nothing was lost",
+                 io->host->index, sim_net_host(out->to), head.number,
+                 io->host->again_count);
     }
 }
 

@@ -309,6 +309,7 @@ static void load_setup(struct sim_load *load, const struct sim_plan *plan,
     load->world.wake_late_ns   = plan->wake_late_ns;
     load->world.poll_count     = plan->poll_count;
     load->world.is_fair        = plan->is_fair;
+    load->world.again_max      = plan->again_max;
     load->world.rail_count     = plan->rail_count;
     load->world.net.weather    = plan->weather;
     load->end_count            = plan->is_star ? 3 * count : count * count;

@@ -10,7 +10,9 @@
 enum {
     PLAN_MILD_LOSS_PPM = 100000, /* 10 % */
     PLAN_FAIR_EVERY    = 16,
-    PLAN_CROWD_COUNT   = 1000, /* hosts that are enough by themselves */
+    PLAN_CROWD_COUNT   = 1000,    /* hosts that are enough by themselves */
+    PLAN_SLOW_NS       = 2000000, /* one way */
+    PLAN_AGAIN_COUNT   = 80,
 };
 
 static uint64_t pick(struct sim_random *random, const uint64_t *values,
@@ -163,12 +165,22 @@ static void plan_make_fair(struct sim_plan *plan, struct sim_random *random)
     plan->is_mild      = true;
     plan->wake_late_ns = 0;
     plan->weather      = (struct sim_weather){
-             .delay_ns      = PICK(random, 1, 10, 50, 200) * UCS_NS_PER_US,
+             .delay_ns      = PICK(random, 1, 10, 50, 200, 20000) * UCS_NS_PER_US,
              .receive_bytes = (size_t)4096 * 1024,
              .device_mtu    = plan->weather.device_mtu,
              .path_mtu      = plan->weather.device_mtu,
              .tells_mtu     = true,
     };
+}
+
+/* Where the way is longer than the first time-out, all that goes before its
+ * length is known goes several times: about 30 segments of a connection. */
+static void plan_allow_again(struct sim_plan *plan)
+{
+    if (plan->weather.delay_ns > PLAN_SLOW_NS) {
+        plan->again_max =
+            PLAN_AGAIN_COUNT * (plan->host_count - 1) * plan->rail_count;
+    }
 }
 
 void sim_plan_make(struct sim_plan *plan, uint64_t seed)
@@ -199,6 +211,7 @@ void sim_plan_make(struct sim_plan *plan, uint64_t seed)
         plan_faults(plan, &random, spread_ns);
     }
     plan_more(plan, spread_ns);
+    plan_allow_again(plan);
 }
 
 void sim_plan_make_crowd(struct sim_plan *plan, uint64_t seed,

@@ -38,6 +38,7 @@ enum { SIM_FAULT_COUNT_MAX = 8 };
  * message_count of each flow; there is one between each pair of hosts, each
  *               way
  * bytes_max     of a message
+ * again_max     segments that each host may send again in a fair plan
  * poll_count    a process polls so often in vain before it sleeps
  * window        messages of a flow that are on their way at a time
  * rail_count    interfaces of each host
@@ -46,6 +47,7 @@ enum { SIM_FAULT_COUNT_MAX = 8 };
 struct sim_plan {
     uint64_t           seed;
     bool               is_mild, is_fair, is_star;
+    unsigned           again_max;
     unsigned           host_count;
     struct sim_weather weather;
     uint64_t           wake_late_ns;

@@ -35,6 +35,7 @@ struct sim_host {
     uint16_t          first_port, next_port;
     bool              is_up, is_mute, is_stopped, is_computing, is_helped;
     unsigned          quiet_count; /* polls in which nothing moved */
+    unsigned          again_count; /* segments that it sent again */
     ucp_context_h     context;
     ucp_worker_h      worker;
     ucp_address_t    *address;
@@ -54,7 +55,8 @@ struct sim_world {
     int               event_fd;     /* of all workers; nobody waits on it */
     bool              is_traced;
     bool              traces_packets;
-    bool              is_fair; /* nothing may be sent twice */
+    bool              is_fair;   /* nothing may be sent twice, */
+    unsigned          again_max; /* but for so much of each host */
     bool              has_failed;
     uint64_t          seed;
 };
