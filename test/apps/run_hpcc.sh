@@ -67,9 +67,9 @@ check_lines() {
 }
 
 run_hpcc() {
-    name="np$1"
-    mkdir -p "$apps_work/hpcc-$1"
-    cd "$apps_work/hpcc-$1" || exit 99
+    name="np$1, N $4"
+    mkdir -p "$apps_work/hpcc-$1-$4" # it appends to what it finds
+    cd "$apps_work/hpcc-$1-$4" || exit 99
     hpcc_input "$4" "$2" "$3" >hpccinf.txt
     if ! apps_mpirun "$name" 120 "$1" hpcc || [ ! -s hpccoutf.txt ]; then
         apps_notok "$name: hpcc" "exit status $apps_code"

@@ -20,14 +20,12 @@ struct named {
     size_t      at;
 };
 
-static const struct named named_self = {"self", 1};
-static const struct named named_sm   = {"sm", 2};
-static const struct named named_udp  = {"udp", 2};
+static const struct named named[] = {{"self", 1}, {"sm", 2}, {"udp", 2}};
 
-static const struct test_param named_params[] = {{"self", &named_self},
-                                                 {"sm", &named_sm},
+static const struct test_param named_params[] = {{"self", &named[0]},
+                                                 {"sm", &named[1]},
 #ifdef HAVE_UDP
-                                                 {"udp", &named_udp},
+                                                 {"udp", &named[2]},
 #endif
                                                  {0}};
 
