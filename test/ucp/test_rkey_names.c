@@ -20,12 +20,12 @@ struct named {
     size_t      at;
 };
 
-static const struct named named[] = {{"self", 1}, {"sm", 2}, {"udp", 2}};
+static const struct named names_known[] = {{"self", 1}, {"sm", 2}, {"udp", 2}};
 
-static const struct test_param named_params[] = {{"self", &named[0]},
-                                                 {"sm", &named[1]},
+static const struct test_param named_params[] = {{"self", &names_known[0]},
+                                                 {"sm", &names_known[1]},
 #ifdef HAVE_UDP
-                                                 {"udp", &named[2]},
+                                                 {"udp", &names_known[2]},
 #endif
                                                  {0}};
 
