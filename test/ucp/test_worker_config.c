@@ -138,7 +138,9 @@ static const struct forced forced_example = {.tls       = "example",
                                              .no_put    = "no lane has put",
                                              .no_get    = "no lane has get",
                                              .no_shared = "no lane has get"};
+#ifdef HAVE_UDP
 static const struct forced forced_udp = {.tls = "udp", .no_shared = NO_SHARED};
+#endif
 
 static const struct test_param forced_params[] = {{"self", &forced_self},
                                                   {"sm", &forced_sm},
