@@ -313,6 +313,10 @@ static void match_split(const struct mc *mc)
     MPI_Allreduce(&mc->rank, &sum, 1, MPI_INT, MPI_SUM, half);
     mc_check(sum == size * (mc->rank % 2) + size * (size - 1),
              "the sum in one half is %d", sum);
+    if (mc->size == 1) { /* no odd one: nobody to speak with */
+        MPI_Comm_free(&half);
+        return;
+    }
     MPI_Intercomm_create(half, 0, mc->comm, 1 - mc->rank % 2, 11, &inter);
     MPI_Comm_remote_size(inter, &remote);
     if (rank < remote) {
