@@ -26,6 +26,7 @@ enum self_limit {
     SELF_IOV_COUNT_MAX    = 64, /* any number would do */
     SELF_BUFFER_COUNT_MIN = 4,
     SELF_BUFFER_COUNT_MAX = 1 << 20,
+    SELF_PROGRESS_MAX     = 64, /* messages of one call: handlers add some */
 };
 
 struct self_config {
@@ -142,10 +143,10 @@ void self_wake(struct self_iface *self);
 /* Take a buffer. @return NULL: none is left. */
 struct self_message *self_buffer_get(struct self_iface *self);
 void self_buffer_put(struct self_iface *self, struct self_message *message);
-/* Hand a message up, now or later; owns it. */
+/* Progress hands it up; owns it. */
 void self_send(struct self_iface *self, struct self_message *message);
-/* Must a message wait in the queue, because a handler runs or older ones
- * wait? */
+/* Must a short message wait in the queue too, because a handler runs or older
+ * ones wait? */
 bool self_must_queue(const struct self_iface *self);
 
 /* self_am.c */

@@ -228,12 +228,8 @@ static void self_deliver(struct self_iface *self, struct self_message *message)
 
 void self_send(struct self_iface *self, struct self_message *message)
 {
-    if (self_must_queue(self)) {
-        ucs_queue_push(&self->queue, &message->queue);
-        self->base.is_idle = false;
-    } else {
-        self_deliver(self, message);
-    }
+    ucs_queue_push(&self->queue, &message->queue);
+    self->base.is_idle = false;
     self_wake(self);
 }
 
@@ -255,19 +251,18 @@ static enum uct_may_send self_may_send(struct uct_ep *ep)
                : UCT_MAY_SEND_NOBODY;
 }
 
-/* Messages that handlers send meanwhile come with the next call. */
+/* What handlers send meanwhile, too: who waits for a message that was answered
+ * need not call again for the answer. */
 unsigned self_progress(struct uct_iface *iface)
 {
     struct self_iface     *self = self_iface_of(iface);
-    struct ucs_queue       batch;
     struct ucs_queue_elem *elem;
     struct self_message   *message;
     unsigned               count = 0;
 
     ucs_assert(!self->is_delivering);
-    ucs_queue_init(&batch);
-    ucs_queue_splice(&batch, &self->queue);
-    while ((elem = ucs_queue_pull(&batch)) != NULL) {
+    while ((count < SELF_PROGRESS_MAX) &&
+           ((elem = ucs_queue_pull(&self->queue)) != NULL)) {
         message = ucs_container_of(elem, struct self_message, queue);
         if (message->am_id == UCT_AM_ID_COUNT) {
             self_end_source(self, message->source);
