@@ -21,6 +21,7 @@ extern const struct test_suite self_rma_suite;
 extern const struct test_suite self_transport_suite;
 extern const struct test_suite sm_address_suite;
 extern const struct test_suite sm_attach_suite;
+extern const struct test_suite sm_barrier_suite;
 extern const struct test_suite sm_channel_suite;
 extern const struct test_suite sm_chunk_suite;
 extern const struct test_suite sm_cma_suite;

@@ -9,9 +9,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/test.h"
+#include "uct/sm_stage.h"
 #include "uct/suites.h"
 
 static struct uct_sm_segment        segment;
@@ -80,6 +82,54 @@ segment__a_channel_costs_16_KiB_at_most(const struct test_param *param)
     ck_assert_uint_le((after.st_blocks - before.st_blocks) * 512, 16384);
     uct_sm_mapping_close(&first);
     uct_sm_mapping_close(&second);
+}
+
+static uint64_t memory_bytes(void)
+{
+    struct stat status;
+
+    ck_assert_int_eq(fstat(segment.fd, &status), 0);
+    return (uint64_t)status.st_blocks * 512;
+}
+
+static void chunk__has_memory_when_it_is_used(const struct test_param *param)
+{
+    struct uct_sm_identity identity;
+    struct uct_sm_mapping  mapping;
+    uint64_t               before_bytes;
+
+    (void)param;
+    ck_assert_int_eq(uct_sm_segment_identify(segment.fd, &identity), UCS_OK);
+    ck_assert_int_eq(
+        uct_sm_mapping_open(&mapping, segment.fd, &identity, &sender), UCS_OK);
+    if (mapping.pool.backed[0] != 0) {
+        test_skip("before Linux 5.14");
+    }
+    before_bytes = memory_bytes();
+    ck_assert(uct_sm_chunk_back(&mapping.pool, 3));
+    ck_assert_uint_gt(memory_bytes(), before_bytes);
+    ck_assert_uint_le(memory_bytes(), before_bytes + 3 * UCT_SM_PAGE_BYTES);
+    before_bytes = memory_bytes();
+    ck_assert(uct_sm_chunk_back(&segment.pool, 3)); /* the reader's bit */
+    ck_assert(uct_sm_chunk_back(&mapping.pool, 3));
+    ck_assert_uint_eq(memory_bytes(), before_bytes);
+    ck_assert_uint_eq(mapping.pool.backed[0], 1 << 3);
+    uct_sm_mapping_close(&mapping);
+}
+
+static void chunk__all_at_once_by_an_old_kernel(const struct test_param *param)
+{
+    struct uct_sm_identity identity;
+    struct uct_sm_mapping  mapping;
+
+    (void)param;
+    sm_stage_forbid(SYS_madvise, SYS_madvise);
+    ck_assert_int_eq(uct_sm_segment_identify(segment.fd, &identity), UCS_OK);
+    ck_assert_int_eq(
+        uct_sm_mapping_open(&mapping, segment.fd, &identity, &sender), UCS_OK);
+    ck_assert_uint_ge(memory_bytes(), 16 * 4096);
+    ck_assert(uct_sm_chunk_back(&mapping.pool, 15));
+    uct_sm_mapping_close(&mapping);
 }
 
 static void segment__the_views_agree(const struct test_param *param)
@@ -208,6 +258,8 @@ static const struct test_case segment_cases[] = {
     TEST(segment__is_closed_to_others),
     TEST(segment__unused_is_small),
     TEST(segment__a_channel_costs_16_KiB_at_most),
+    TEST(chunk__has_memory_when_it_is_used),
+    TEST(chunk__all_at_once_by_an_old_kernel),
     TEST(segment__the_views_agree),
     TEST(segment__all_channels_can_be_claimed_once),
     TEST(segment__one_that_was_left_is_not_mapped),

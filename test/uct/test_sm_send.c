@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test/uct/test_sm_send.c - every length, every operation, and refusals. */
+#include <sys/syscall.h>
+
 #include "lib/test.h"
 #include "uct/sm_stage.h"
 #include "uct/suites.h"
@@ -258,6 +260,24 @@ static void send__random_mix_keeps_order(const struct test_param *param)
     sm_stage_until_received(&receiver, NULL, number);
 }
 
+/* A call fails with a reason, and the endpoint; nobody gets SIGBUS. */
+static void send__without_memory_for_a_chunk(const struct test_param *param)
+{
+    struct sm_end *const both[] = {&sender, &receiver, NULL};
+
+    (void)param;
+    sm_stage_send_all(&sender, sender.ep, SM_STAGE_AM, 0, 8);
+    sm_stage_until_received(&receiver, NULL, 1);
+    if (sender.sm->segment.pool.backed[0] != 0) {
+        test_skip("before Linux 5.14");
+    }
+    sm_stage_forbid(SYS_madvise, SYS_madvise);
+    ck_assert_int_eq(sm_stage_bcopy(sender.ep, SM_STAGE_AM, 1, 20000, 0),
+                     UCS_ERR_NO_MEMORY);
+    sm_stage_until(both, &sender.errors, 1);
+    ck_assert_int_eq(sender.error_status, UCS_ERR_NO_MEMORY);
+}
+
 static const struct test_case send_cases[] = {
     TEST(send__every_length_by_short),
     TEST(send__lengths_up_to_a_chunk),
@@ -269,6 +289,7 @@ static const struct test_case send_cases[] = {
     TEST(send__a_short_message_passes_when_chunks_are_used_up),
     TEST(send__flush_needs_nobody),
     TEST(send__random_mix_keeps_order),
+    TEST(send__without_memory_for_a_chunk),
     {0},
 };
 

@@ -82,6 +82,8 @@ void uct_sm_peer_gone(struct uct_sm_peer *peer, ucs_status_t status,
                       bool is_orderly);
 /* Something is wrong with it; the next look calls peer_gone(). */
 void uct_sm_peer_break(struct uct_sm_peer *peer, ucs_status_t status);
+/* Whether barriers reach us is known by now: fence no more, or for ever. */
+void uct_sm_peers_order(struct uct_sm_iface *iface);
 /* Look at all: owner alive? Send what could not be closed. */
 void uct_sm_peers_look(struct uct_sm_iface *iface);
 /* Leave the channels of peers that no endpoint uses; of all when closing. */
@@ -106,6 +108,8 @@ void uct_sm_channel_close_source(struct uct_sm_iface   *iface,
 /* The sender broke the rules, in one sentence. Nothing is read any more. */
 void uct_sm_channel_break(struct uct_sm_iface   *iface,
                           struct uct_sm_channel *channel, const char *what);
+/* Fence after we made room? As senders wish, and as barriers reach us. */
+void uct_sm_channels_order(struct uct_sm_iface *iface);
 /* Look at all: has the sender left, or died? Then read the rest and end. */
 unsigned uct_sm_channels_look(struct uct_sm_iface *iface);
 void     uct_sm_channels_cleanup(struct uct_sm_iface *iface);
@@ -168,10 +172,6 @@ void         uct_sm_bell_close(struct uct_sm_iface *iface);
 int          uct_sm_event_fd(struct uct_iface *base);
 ucs_status_t uct_sm_arm(struct uct_iface *base);
 void         uct_sm_disarm(struct uct_sm_iface *iface);
-/* Let others' membarrier order this process. @return false: it cannot. */
-bool uct_sm_membarrier_register(void);
-/* Can we order other processes? */
-bool uct_sm_membarrier_is_there(void);
 
 /* ---- sm_look.c: all that is not a ring, now and then ---- */
 unsigned uct_sm_look(struct uct_sm_iface *iface);

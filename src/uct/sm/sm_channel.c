@@ -9,6 +9,7 @@
 
 #include "ucs/log.h"
 #include "uct/base/am.h"
+#include "uct/sm/sm_barrier.h"
 #include "uct/sm/sm_socket.h"
 
 /* Make room for channel `index`. */
@@ -65,13 +66,21 @@ static struct uct_sm_channel *channel_meet_later(struct uct_sm_iface *iface,
     return NULL;
 }
 
+void uct_sm_channels_order(struct uct_sm_iface *iface)
+{
+    iface->must_fence =
+        (uct_sm_barrier_state() != UCT_SM_BARRIER_REACHES_US) ||
+        atomic_load_explicit(&iface->segment.header->fence_wanted,
+                             memory_order_relaxed);
+}
+
 struct uct_sm_channel *uct_sm_channel_meet(struct uct_sm_iface *iface,
                                            unsigned             index)
 {
-    const struct uct_sm_segment *segment = &iface->segment;
-    struct uct_sm_entry         *entry   = &iface->segment.entries[index];
-    struct uct_sm_channel       *channel;
-    uint64_t                     state;
+    struct uct_sm_segment *segment = &iface->segment;
+    struct uct_sm_entry   *entry   = &segment->entries[index];
+    struct uct_sm_channel *channel;
+    uint64_t               state;
 
     if (!channel_room(iface, index) ||
         (uct_sm_layout_allocate_entry(&segment->layout, segment->fd, index) !=
@@ -84,19 +93,17 @@ struct uct_sm_channel *uct_sm_channel_meet(struct uct_sm_iface *iface,
         return NULL;
     }
     /* What the sender should have allocated: our accesses cannot fail. */
-    if (uct_sm_layout_allocate_channel(&segment->layout, segment->fd, index) !=
-        UCS_OK) {
+    if ((uct_sm_pool_prepare(&segment->pool, &segment->layout, segment->fd) !=
+         UCS_OK) ||
+        (uct_sm_layout_allocate_channel(&segment->layout, segment->fd, index) !=
+         UCS_OK)) {
         return channel_meet_later(iface, index);
     }
     if (posix_memalign((void **)&channel, UCT_SM_LINE_BYTES,
                        sizeof(*channel)) != 0) {
         return channel_meet_later(iface, index);
     }
-    /* From here on others' membarrier orders what we do. */
-    iface->must_fence |=
-        !uct_sm_membarrier_register() ||
-        atomic_load_explicit(&iface->segment.header->fence_wanted,
-                             memory_order_relaxed);
+    uct_sm_channels_order(iface);
     memset(channel, 0, sizeof(*channel));
     channel->index  = index;
     channel->entry  = entry;

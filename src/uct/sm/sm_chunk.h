@@ -44,13 +44,15 @@ enum uct_sm_chunk_limit {
 };
 
 /* A pool as one process sees it. base, words and hints are shared; the rest
- * was checked when the segment was mapped. */
+ * was checked when the segment was mapped.
+ * backed  a bit for each chunk that this process knows to have memory */
 struct uct_sm_pool {
     uint8_t                  *base;
     struct uct_sm_chunk_word *words;
     _Atomic uint64_t         *hints;
     unsigned                  chunk_count;
     uint32_t                  chunk_bytes;
+    uint64_t                  backed[UCT_SM_HINT_WORD_COUNT];
 };
 
 /* What one sender has of a pool.

@@ -15,8 +15,9 @@
  *
  * Either 2 sees a, or c sees 1; either 4 sees asleep, or d sees 3. The sender
  * has no fence between 1 and 2: membarrier makes the kernel run one on every
- * processor where a registered process runs. If the receiver cannot do that,
- * or the sender cannot be registered, the sender fences (must_fence).
+ * processor where a registered process runs (sm_barrier). If the receiver
+ * cannot do that, or the sender is not registered, the sender fences
+ * (must_fence).
  *
  * Room is the same the other way round: the sleeper is the sender, it stores
  * room_wanted, calls membarrier, looks for room once more. */
@@ -24,18 +25,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/membarrier.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "ucs/log.h"
 #include "uct/base/pending.h"
+#include "uct/sm/sm_barrier.h"
 #include "uct/sm/sm_socket.h"
-
-/* 0 not asked, 1 registered, 2 impossible; the same answer for all threads. */
-static _Atomic int doorbell_registered;
 
 /* ThreadSanitizer does not know fences, and need not: everything that is read
  * is also published by a release. */
@@ -51,34 +48,11 @@ static void doorbell_fence(void)
 #endif
 }
 
-bool uct_sm_membarrier_register(void)
-{
-    int state =
-        atomic_load_explicit(&doorbell_registered, memory_order_relaxed);
-
-    if (state == 0) {
-        state = (syscall(SYS_membarrier,
-                         MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0)
-                    ? 1
-                    : 2;
-        atomic_store_explicit(&doorbell_registered, state,
-                              memory_order_relaxed);
-    }
-    return state == 1;
-}
-
-bool uct_sm_membarrier_is_there(void)
-{
-    long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
-
-    return (commands > 0) && (commands & MEMBARRIER_CMD_GLOBAL_EXPEDITED);
-}
-
 /* Order all that others did before against all that we do from here on. */
 static void doorbell_barrier(const struct uct_sm_iface *iface)
 {
     if (!iface->segment.header->identity.needs_fence) {
-        (void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
+        uct_sm_barrier_call();
     }
     doorbell_fence();
 }

@@ -11,6 +11,7 @@
 #include "ucs/random.h"
 #include "uct/base/iface.h"
 #include "uct/base/pending.h"
+#include "uct/sm/sm_barrier.h"
 #include "uct/sm/sm_socket.h"
 
 /* A number that nobody else has; not 0. */
@@ -72,7 +73,7 @@ static ucs_status_t iface_open_segment(struct uct_sm_iface *iface)
         .pid              = address->pid,
         .chunk_count      = iface->options.chunk_count,
         .chunk_bytes      = (uint32_t)iface->options.chunk_bytes,
-        .needs_fence      = !uct_sm_membarrier_is_there(),
+        .needs_fence      = !uct_sm_barrier_is_there(),
     };
     status = uct_sm_segment_open(&iface->segment, &identity);
     if (status == UCS_OK) {
@@ -154,6 +155,8 @@ ucs_status_t uct_sm_iface_open(struct uct_md                 *md,
     if (status != UCS_OK) {
         goto close_segment;
     }
+    uct_sm_barrier_begin();
+    iface->awaits_barrier = (uct_sm_barrier_state() == UCT_SM_BARRIER_ASKED);
     uct_sm_rights_init(iface, params->names);
     iface->speed             = uct_sm_speed(&iface->options);
     iface->base.claims.words = iface->segment.header->claims;
@@ -199,6 +202,7 @@ void uct_sm_iface_close(struct uct_iface *base)
     ucsi_event_set_cleanup(&iface->events);
     uct_sm_segment_close(&iface->segment);
     uct_sm_copies_cleanup(&iface->copies);
+    uct_sm_barrier_end();
     ucsi_config_release(&uct_sm_config_table, &iface->options);
     uct_iface_cleanup(base);
     free(iface);

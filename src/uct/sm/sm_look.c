@@ -14,6 +14,7 @@
 
 #include "ucs/clock.h"
 #include "ucs/log.h"
+#include "uct/sm/sm_barrier.h"
 
 /* The process behind a pidfd ended. */
 static void watch_ready(struct uct_sm_iface *iface, struct uct_sm_event *event)
@@ -144,6 +145,12 @@ unsigned uct_sm_look(struct uct_sm_iface *iface)
     iface->look_in_calls = UCT_SM_LOOK_CALL_COUNT;
     if (iface->is_armed) {
         uct_sm_disarm(iface);
+    }
+    if (ucs_unlikely(iface->awaits_barrier) &&
+        (uct_sm_barrier_state() != UCT_SM_BARRIER_ASKED)) {
+        iface->awaits_barrier = false;
+        uct_sm_peers_order(iface);
+        uct_sm_channels_order(iface);
     }
     now_ns = ucsi_clock_ns();
     if (now_ns - iface->looked_ns >= UCT_SM_LOOK_NS) {

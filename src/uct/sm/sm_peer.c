@@ -8,6 +8,7 @@
 
 #include "ucs/log.h"
 #include "uct/base/ep.h"
+#include "uct/sm/sm_barrier.h"
 #include "uct/sm/sm_socket.h"
 
 /* For peers that need a fence before the doorbell is decided: never polled,
@@ -51,6 +52,36 @@ struct uct_sm_peer *uct_sm_peer_get(struct uct_sm_iface         *iface,
     return peer;
 }
 
+/* Do others' barriers order what we send, or do we fence? */
+static void peer_order(struct uct_sm_peer *peer)
+{
+    enum uct_sm_barrier_state state = uct_sm_barrier_state();
+    struct uct_sm_mapping    *map   = &peer->mapping;
+
+    if (state == UCT_SM_BARRIER_IMPOSSIBLE) {
+        atomic_store_explicit(&map->header->fence_wanted, 1,
+                              memory_order_relaxed);
+    }
+    peer->must_fence = (state != UCT_SM_BARRIER_REACHES_US) ||
+                       map->header->identity.needs_fence;
+    peer->polled_p =
+        peer->must_fence ? &peer_never_polled : &map->entry->polled;
+}
+
+void uct_sm_peers_order(struct uct_sm_iface *iface)
+{
+    struct uct_sm_peer *peer;
+    unsigned            index;
+
+    for (index = 0; index < UCT_SM_BUCKET_COUNT; ++index) {
+        ucs_list_for_each (peer, &iface->peers[index], link) {
+            if (peer->is_mapped) {
+                peer_order(peer);
+            }
+        }
+    }
+}
+
 ucs_status_t uct_sm_peer_map(struct uct_sm_peer *peer, int fd,
                              const struct uct_sm_identity *identity)
 {
@@ -63,7 +94,6 @@ ucs_status_t uct_sm_peer_map(struct uct_sm_peer *peer, int fd,
           .pid              = iface->address.pid,
           .by_socket        = (peer->socket != NULL),
     };
-    bool         can_be_ordered = uct_sm_membarrier_register();
     ucs_status_t status;
 
     if (identity->segment_id != peer->address.segment_id) {
@@ -75,16 +105,10 @@ ucs_status_t uct_sm_peer_map(struct uct_sm_peer *peer, int fd,
     if (status != UCS_OK) {
         return status;
     }
-    if (!can_be_ordered) {
-        atomic_store_explicit(&map->header->fence_wanted, 1,
-                              memory_order_relaxed);
-    }
     atomic_store_explicit(&map->entry->bell_fd, iface->bell[1],
                           memory_order_relaxed);
-    peer->is_mapped  = true;
-    peer->must_fence = !can_be_ordered || identity->needs_fence;
-    peer->polled_p =
-        peer->must_fence ? &peer_never_polled : &map->entry->polled;
+    peer->is_mapped = true;
+    peer_order(peer);
     uct_sm_ring_writer_init(&peer->writer, map->ring,
                             &map->entry->read_position);
     uct_sm_chunk_user_init(&peer->chunks, &map->pool, map->channel_index);

@@ -72,6 +72,10 @@ static bool progress_chunk(struct uct_sm_iface   *iface,
         uct_sm_channel_break(iface, channel, "a chunk that is not its own");
         return false;
     }
+    if (ucs_unlikely(!uct_sm_chunk_back(pool, chunk_index))) {
+        uct_sm_channel_break(iface, channel, "a chunk without memory");
+        return false;
+    }
     data = uct_sm_chunk_data(pool, chunk_index) + start;
     progress_fetch(data, length);
     status = uct_iface_deliver(&iface->base, uct_sm_control_am_id(control),

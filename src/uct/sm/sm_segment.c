@@ -12,6 +12,9 @@
 
 #include "ucs/log.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
+#endif
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U /* Linux 6.3 */
 #endif
@@ -46,6 +49,15 @@ bool uct_sm_identity_is_ok(const struct uct_sm_identity *identity)
            (identity->chunk_bytes % UCT_SM_PAGE_BYTES == 0);
 }
 
+static ucs_status_t segment_no_memory(size_t length)
+{
+    ucs_error("sm: %zu bytes of shared memory cannot be allocated: %m; the "
+              "limit is the memory of this host or container, "
+              "UCX_SM_CHUNK_COUNT makes the need smaller",
+              length);
+    return UCS_ERR_NO_MEMORY;
+}
+
 /* Allocate [offset, offset + length), whole pages. */
 static ucs_status_t segment_allocate(int fd, size_t offset, size_t length)
 {
@@ -57,11 +69,7 @@ static ucs_status_t segment_allocate(int fd, size_t offset, size_t length)
     if (result == 0) {
         return UCS_OK;
     }
-    ucs_error("sm: %zu bytes of shared memory cannot be allocated: %m; the "
-              "limit is the memory of this host or container, "
-              "UCX_SM_CHUNK_COUNT makes the need smaller",
-              length);
-    return UCS_ERR_NO_MEMORY;
+    return segment_no_memory(length);
 }
 
 /* A file longer than RLIMIT_FSIZE is not refused but a signal. */
@@ -179,8 +187,20 @@ ucs_status_t uct_sm_layout_allocate_entry(const struct uct_sm_layout *layout,
 ucs_status_t uct_sm_layout_allocate_channel(const struct uct_sm_layout *layout,
                                             int fd, unsigned channel_index)
 {
+    return segment_allocate(
+        fd, layout->rings + (size_t)channel_index * UCT_SM_RING_BYTES,
+        UCT_SM_RING_BYTES);
+}
+
+ucs_status_t uct_sm_pool_prepare(struct uct_sm_pool         *pool,
+                                 const struct uct_sm_layout *layout, int fd)
+{
     ucs_status_t status;
 
+    /* A page that has memory anyway shows whether the kernel can do it. */
+    if (madvise(pool->words, UCT_SM_PAGE_BYTES, MADV_POPULATE_WRITE) == 0) {
+        return UCS_OK;
+    }
     /* Allocating again what is there costs a millisecond, looking does not. */
     if (lseek(fd, (off_t)layout->chunks, SEEK_HOLE) < (off_t)layout->rings) {
         status = segment_allocate(fd, layout->chunks,
@@ -189,9 +209,23 @@ ucs_status_t uct_sm_layout_allocate_channel(const struct uct_sm_layout *layout,
             return status;
         }
     }
-    return segment_allocate(
-        fd, layout->rings + (size_t)channel_index * UCT_SM_RING_BYTES,
-        UCT_SM_RING_BYTES);
+    memset(pool->backed, 0xff, sizeof(pool->backed));
+    return UCS_OK;
+}
+
+bool uct_sm_chunk_back_slow(struct uct_sm_pool *pool, unsigned chunk_index)
+{
+    uint8_t *chunk = uct_sm_chunk_data(pool, chunk_index);
+    uint8_t *first = chunk - (uintptr_t)chunk % UCT_SM_PAGE_BYTES;
+    size_t   length =
+        (size_t)(chunk - first) + uct_sm_chunk_stride(pool->chunk_bytes);
+
+    if (madvise(first, length, MADV_POPULATE_WRITE) != 0) {
+        (void)segment_no_memory(length);
+        return false;
+    }
+    pool->backed[chunk_index / 64] |= UINT64_C(1) << (chunk_index % 64);
+    return true;
 }
 
 ucs_status_t uct_sm_segment_identify(int fd, struct uct_sm_identity *identity_p)
@@ -273,6 +307,10 @@ static ucs_status_t mapping_claim(struct uct_sm_mapping *mapping, int fd,
     ucs_status_t status;
     unsigned     index;
 
+    status = uct_sm_pool_prepare(&mapping->pool, &mapping->layout, fd);
+    if (status != UCS_OK) {
+        return status;
+    }
     for (index = 0; index < UCT_SM_CHANNEL_COUNT_MAX; ++index) {
         if (index % page_entries == 0) {
             status = uct_sm_layout_allocate_entry(&mapping->layout, fd, index);

@@ -5,7 +5,10 @@
  * hurt by another one cutting it. A page is allocated (fallocate) before
  * anyone touches it, so no access runs out of memory: whoever needs a page and
  * cannot have it gets UCS_ERR_NO_MEMORY. Nothing has a name in a file system,
- * and everything is gone with the last process that has it open. */
+ * and everything is gone with the last process that has it open.
+ *
+ * Chunks get theirs when they are first used (docs/adr/0039): a worker that is
+ * sent short messages only needs none. */
 #ifndef UCT_SM_SEGMENT_H_
 #define UCT_SM_SEGMENT_H_
 
@@ -61,12 +64,32 @@ UCS_MUST_USE ucs_status_t uct_sm_segment_open(
 
 void uct_sm_segment_close(struct uct_sm_segment *segment);
 
-/* Allocate the pages of a channel's entry, or of its ring and the chunks.
+/* Allocate the pages of a channel's entry, or of its ring.
  * @return UCS_OK; UCS_ERR_NO_MEMORY: logged. */
 UCS_MUST_USE ucs_status_t uct_sm_layout_allocate_entry(
     const struct uct_sm_layout *layout, int fd, unsigned channel_index);
 UCS_MUST_USE ucs_status_t uct_sm_layout_allocate_channel(
     const struct uct_sm_layout *layout, int fd, unsigned channel_index);
+
+/* Before a pool is used. Where the kernel cannot give memory to single chunks
+ * (before Linux 5.14), allocate them all.
+ * @return UCS_OK; UCS_ERR_NO_MEMORY: logged. */
+UCS_MUST_USE ucs_status_t uct_sm_pool_prepare(
+    struct uct_sm_pool *pool, const struct uct_sm_layout *layout, int fd);
+
+/* The slow half of uct_sm_chunk_back. */
+UCS_MUST_USE bool uct_sm_chunk_back_slow(struct uct_sm_pool *pool,
+                                         unsigned            chunk_index);
+
+/* Before a chunk is first touched: see that it has memory.
+ * @return false: there is none, logged. */
+UCS_MUST_USE static inline bool uct_sm_chunk_back(struct uct_sm_pool *pool,
+                                                  unsigned chunk_index)
+{
+    return ucs_likely(pool->backed[chunk_index / 64] >> (chunk_index % 64) &
+                      1) ||
+           uct_sm_chunk_back_slow(pool, chunk_index);
+}
 
 /* Read and check the identity of an open descriptor: size, seals, contents.
  * @return UCS_OK; UCS_ERR_INVALID_ADDR: not a segment of ours, not logged. */

@@ -145,6 +145,11 @@ static ucs_status_t send_reserve(struct uct_sm_ep *ep, size_t length_max,
         if (ucs_unlikely(place->chunk_index == UCT_SM_CHUNK_NONE)) {
             return send_refuse(ep, 1, true, flags);
         }
+        if (ucs_unlikely(
+                !uct_sm_chunk_back(&peer->mapping.pool, place->chunk_index))) {
+            uct_sm_peer_break(peer, UCS_ERR_NO_MEMORY);
+            return UCS_ERR_NO_MEMORY;
+        }
         place->start = uct_sm_start(header_bytes);
         place->data =
             uct_sm_chunk_data(&peer->mapping.pool, place->chunk_index) +

@@ -206,7 +206,8 @@ struct uct_sm_iface {
     unsigned                closing_count;
     unsigned                waiting_count;
     bool                    is_armed;
-    bool     must_fence; /* without membarrier: after each publish */
+    bool     must_fence;     /* no barrier reaches us: after each publish */
+    bool     awaits_barrier; /* until one does, or cannot */
     bool     reap_wanted;
     bool     look_wanted;
     uint64_t looked_ns;

@@ -14,10 +14,10 @@
  *   sender B --ring 1--+--> owner ------+
  *   sender C --ring 2--'                '--ring--> segment of C
  *
- * The segment is sparse: the header's page is allocated by the owner, entry,
- * ring and chunks by the sender that claims a channel, before it touches
- * them. Everything here may be written by another process at any time: it is
- * loaded once, checked, then used. */
+ * The segment is sparse: the header's page is allocated by the owner, entry
+ * and ring by the sender that claims a channel, a chunk by its first user,
+ * before they touch them. Everything here may be written by another process at
+ * any time: it is loaded once, checked, then used. */
 #ifndef UCT_SM_WIRE_H_
 #define UCT_SM_WIRE_H_
 
