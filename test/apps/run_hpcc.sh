@@ -4,8 +4,9 @@
 # RandomAccess has 16 receives from anyone and takes those that are done by
 # MPI_Waitany, so not in the order in which they matched: if the last "finished"
 # lies in an earlier place than the update before it, that update is not looked
-# at. Whoever hands up several messages at a time shows it (with ob1 too); hpcc
-# itself passes less than 1 % of errors, and so do we.
+# at. Inside a host our libucp shows it as little as UCX (docs/adr/0040). With
+# ob1, and over a network, messages come many at a time: there hpcc's own
+# judgement counts, which passes less than 1 % of errors.
 . "${srcdir:-$(dirname "$0")/../..}/test/apps/lib.sh"
 apps_need mpirun hpcc
 
@@ -86,7 +87,7 @@ run_hpcc() {
     check_equal "$name" PTRANS_residual 0
     check_lines "$name" '^WALL .* PASSED' 5             # PTRANS
     check_lines "$name" '^\|\|Ax-b\|\|.* PASSED' 1      # HPL
-    check_lines "$name" 'Found [0-9]+ errors in .*passed' 4 # RandomAccess
+    check_lines "$name" "Found $errors errors in .*passed" 4 # RandomAccess
     check_lines "$name" '^Solution Validates' 1         # STREAM
     grep -E 'Found [1-9]' hpccoutf.txt | sed "s/^/# $name: /"
     if grep -Eq 'FAILED|\(failed\)' hpccoutf.txt; then
@@ -105,6 +106,10 @@ run_hpcc() {
     cd "$apps_build" || exit 99
 }
 
+errors=0
+if [ "$APPS_LIBS" = ob1 ] || [ -n "${apps_wrap:-}" ]; then
+    errors='[0-9]+'
+fi
 run_hpcc 2 1 2 800
 run_hpcc 4 2 2 600
 if [ "$APPS_TIER" = campaign ]; then

@@ -97,13 +97,13 @@ poll__more_than_a_batch_is_read_to_its_end(const struct test_param *param)
     ck_assert_int_eq(setenv("UCX_SM_POLL_CHANNELS", "1", 1), 0);
     bell_open(3, false);
     for (index = 0; index < 3; ++index) {
-        for (number = 0; number < UCT_SM_BATCH_COUNT + 30; ++number) {
+        for (number = 0; number < UCT_SM_BATCH_COUNT_MAX + 30; ++number) {
             ck_assert_int_eq(
                 sm_stage_send(senders[index].ep, SM_STAGE_AM, number, 8, 0),
                 UCS_OK);
         }
     }
-    sm_stage_until_received(&receiver, NULL, 3 * (UCT_SM_BATCH_COUNT + 30));
+    sm_stage_until_received(&receiver, NULL, 3 * (UCT_SM_BATCH_COUNT_MAX + 30));
     bell_close(3);
 }
 

@@ -194,21 +194,49 @@ static void progress__a_handler_may_destroy(const struct test_param *param)
     ck_assert_uint_eq(sender.ended[0], 1);
 }
 
+/* ADR 40: what waits after silence comes one, two, four at a time. */
+static void progress__begins_with_one(const struct test_param *param)
+{
+    uint64_t number = 0;
+    unsigned burst, index;
+
+    (void)param;
+    sm_stage_send_all(&sender, sender.ep, SM_STAGE_AM, number++, 8);
+    sm_stage_until_received(&receiver, NULL, number);
+    for (burst = 0; burst < 3; ++burst) {
+        for (index = 0; index < 10; ++index) {
+            ck_assert_int_eq(
+                sm_stage_send(sender.ep, SM_STAGE_AM, number++, 8, 0), UCS_OK);
+        }
+        ck_assert_uint_eq(uct_iface_progress(receiver.iface), 1);
+        ck_assert_uint_eq(uct_iface_progress(receiver.iface), 2);
+        ck_assert_uint_eq(uct_iface_progress(receiver.iface), 4);
+        ck_assert_uint_eq(uct_iface_progress(receiver.iface), 3);
+        ck_assert_uint_eq(uct_iface_progress(receiver.iface), 0);
+    }
+    ck_assert_uint_eq(receiver.received, number);
+}
+
 static void progress__counts_what_it_did(const struct test_param *param)
 {
     (void)param;
     sm_stage_progress_ms(&receiver, NULL, 20);
     ck_assert_uint_eq(uct_iface_progress(receiver.iface), 0);
     sm_stage_send_all(&sender, sender.ep, SM_STAGE_AM, 0, 8);
-    sm_stage_send_all(&sender, sender.ep, SM_STAGE_AM, 1, 8);
+    sm_stage_send_all(&other, other.ep, SM_STAGE_AM, 0, 8);
     ck_assert_uint_eq(uct_iface_progress(receiver.iface), 2);
 }
 
 static const struct test_case progress_cases[] = {
-    TEST(keep__stays_as_it_was),        TEST(keep__short_ones_are_never_kept),
-    TEST(keep__never_stops_the_others), TEST(keep__a_release_is_room),
-    TEST(progress__a_handler_may_send), TEST(progress__a_handler_may_destroy),
-    TEST(progress__counts_what_it_did), {0},
+    TEST(keep__stays_as_it_was),
+    TEST(keep__short_ones_are_never_kept),
+    TEST(keep__never_stops_the_others),
+    TEST(keep__a_release_is_room),
+    TEST(progress__a_handler_may_send),
+    TEST(progress__a_handler_may_destroy),
+    TEST(progress__begins_with_one),
+    TEST(progress__counts_what_it_did),
+    {0},
 };
 
 const struct test_suite sm_progress_suite = {

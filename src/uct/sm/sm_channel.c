@@ -105,10 +105,11 @@ struct uct_sm_channel *uct_sm_channel_meet(struct uct_sm_iface *iface,
     }
     uct_sm_channels_order(iface);
     memset(channel, 0, sizeof(*channel));
-    channel->index  = index;
-    channel->entry  = entry;
-    channel->bell   = -1;
-    channel->sender = entry->sender;
+    channel->index       = index;
+    channel->entry       = entry;
+    channel->bell        = -1;
+    channel->sender      = entry->sender;
+    channel->batch_count = 1;
     uct_sm_ring_reader_init(&channel->reader,
                             uct_sm_segment_ring(&iface->segment, index),
                             &entry->read_position);

@@ -175,7 +175,9 @@ static UCS_OUTLINE unsigned progress_other(struct uct_sm_iface   *iface,
     }
 }
 
-/* Hand up from a ring that is not empty. */
+/* Hand up from a ring that is not empty: one message when it was empty before,
+ * and while it does not become so twice as many with each call. Whoever waits
+ * for any of several requests so sees the first that is done (ADR 40). */
 static unsigned progress_records(struct uct_sm_iface   *iface,
                                  struct uct_sm_channel *channel,
                                  uint64_t               control)
@@ -201,7 +203,11 @@ static unsigned progress_records(struct uct_sm_iface   *iface,
             uct_sm_room_made(iface);
         }
         control = uct_sm_ring_look(reader);
-    } while ((control != 0) && (count < UCT_SM_BATCH_COUNT));
+    } while ((control != 0) && (count < channel->batch_count));
+    channel->batch_count = (control == 0)
+                               ? 1
+                               : ucs_min(2 * channel->batch_count,
+                                         (unsigned)UCT_SM_BATCH_COUNT_MAX);
     if (reader->published != reader->position) {
         uct_sm_ring_publish(reader);
         uct_sm_room_made(iface);

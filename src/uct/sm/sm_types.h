@@ -32,7 +32,7 @@ enum uct_sm_limit {
     UCT_SM_SHORT_BYTES_MAX = 8 * UCT_SM_LINE_BYTES - UCT_SM_CONTROL_BYTES,
     /* Messages handed up from one channel before the next one is looked at.
      * Guess. */
-    UCT_SM_BATCH_COUNT = 64,
+    UCT_SM_BATCH_COUNT_MAX = 64,
     /* Channels polled at most. */
     UCT_SM_POLLED_COUNT_MAX = 64,
     /* progress calls between two looks at the clock. */
@@ -148,6 +148,7 @@ struct uct_sm_channel {
     uint32_t                  source_room;
     unsigned                  index;
     unsigned                  kept_count;
+    unsigned                  batch_count;
     bool                      is_active;
     bool                      is_polled;
     bool                      is_dead;
