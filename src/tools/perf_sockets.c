@@ -29,16 +29,22 @@ enum sockets_word {
     SOCKETS_WORD_COUNT,
 };
 
-/* An address of one side; port_p points into it. */
+/* An address of one side. */
 struct sockets_end {
     union {
         struct sockaddr     base;
         struct sockaddr_in  v4;
         struct sockaddr_in6 v6;
     } address;
-    socklen_t  bytes;
-    in_port_t *port_p;
+    socklen_t bytes;
 };
+
+static in_port_t *sockets_port(struct sockets_end *end)
+{
+    return (end->address.base.sa_family == AF_INET6)
+               ? &end->address.v6.sin6_port
+               : &end->address.v4.sin_port;
+}
 
 typedef int (*sockets_name_fn)(int fd, struct sockaddr *address,
                                socklen_t *bytes);
@@ -46,13 +52,7 @@ typedef int (*sockets_name_fn)(int fd, struct sockaddr *address,
 static bool sockets_name(int fd, sockets_name_fn name, struct sockets_end *end)
 {
     end->bytes = sizeof(end->address);
-    if (name(fd, &end->address.base, &end->bytes) != 0) {
-        return false;
-    }
-    end->port_p = (end->address.base.sa_family == AF_INET6)
-                      ? &end->address.v6.sin6_port
-                      : &end->address.v4.sin_port;
-    return true;
+    return name(fd, &end->address.base, &end->bytes) == 0;
 }
 
 /* The end of the control connection, to which no port belongs yet. */
@@ -67,21 +67,26 @@ static bool sockets_control_end(int fd, sockets_name_fn name,
         end->address.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         end->bytes                      = sizeof(end->address.v4);
     }
-    *end->port_p = 0;
+    *sockets_port(end) = 0;
     return true;
 }
 
 static bool sockets_are_same(const struct sockets_end *a,
                              const struct sockets_end *b)
 {
-    if ((a->address.base.sa_family != b->address.base.sa_family) ||
-        (*a->port_p != *b->port_p)) {
+    const struct sockaddr_in  *a4 = &a->address.v4, *b4 = &b->address.v4;
+    const struct sockaddr_in6 *a6 = &a->address.v6, *b6 = &b->address.v6;
+
+    if (a->address.base.sa_family != b->address.base.sa_family) {
         return false;
     }
-    return (a->address.base.sa_family == AF_INET6)
-               ? memcmp(&a->address.v6.sin6_addr, &b->address.v6.sin6_addr,
-                        sizeof(a->address.v6.sin6_addr)) == 0
-               : a->address.v4.sin_addr.s_addr == b->address.v4.sin_addr.s_addr;
+    if (a->address.base.sa_family == AF_INET6) {
+        return (a6->sin6_port == b6->sin6_port) &&
+               (memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof(a6->sin6_addr)) ==
+                0);
+    }
+    return (a4->sin_port == b4->sin_port) &&
+           (a4->sin_addr.s_addr == b4->sin_addr.s_addr);
 }
 
 /* --------------------------------------------------------------------- open */
@@ -97,7 +102,7 @@ static uint16_t sockets_bind(const struct sockets_end *mine, int type,
         !sockets_name(*fd_p, getsockname, &bound)) {
         return 0;
     }
-    return ntohs(*bound.port_p);
+    return ntohs(*sockets_port(&bound));
 }
 
 static bool sockets_connect(int fd, const struct sockets_end *theirs,
@@ -105,10 +110,7 @@ static bool sockets_connect(int fd, const struct sockets_end *theirs,
 {
     struct sockets_end end = *theirs;
 
-    end.port_p  = (end.address.base.sa_family == AF_INET6)
-                      ? &end.address.v6.sin6_port
-                      : &end.address.v4.sin_port;
-    *end.port_p = htons((uint16_t)port);
+    *sockets_port(&end) = htons((uint16_t)port);
     return connect(fd, &end.address.base, end.bytes) == 0;
 }
 
@@ -211,7 +213,7 @@ static bool sockets_accept(struct perf_sockets *sockets, int listener,
     struct pollfd      wait = {.fd = listener, .events = POLLIN};
     struct sockets_end end;
 
-    *theirs->port_p = htons((uint16_t)port);
+    *sockets_port(theirs) = htons((uint16_t)port);
     while (poll(&wait, 1, SOCKETS_CONNECT_S * 1000) > 0) {
         sockets->tcp = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if ((sockets->tcp >= 0) &&
