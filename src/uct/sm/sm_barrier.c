@@ -10,8 +10,9 @@
 #include <unistd.h>
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
+#define BARRIER_IS_ALONE __libc_single_threaded
 #else
-static const char __libc_single_threaded = 0; /* it cannot be known */
+#define BARRIER_IS_ALONE 0 /* it cannot be known */
 #endif
 
 /* One answer for all threads and interfaces. */
@@ -86,8 +87,8 @@ void uct_sm_barrier_begin(void)
     if (uct_sm_barrier_state() == UCT_SM_BARRIER_NONE) {
         atomic_store_explicit(&barrier.state, UCT_SM_BARRIER_ASKED,
                               memory_order_relaxed);
-        barrier.is_running = !__libc_single_threaded &&
-                             uct_sm_barrier_is_there() && barrier_run();
+        barrier.is_running =
+            !BARRIER_IS_ALONE && uct_sm_barrier_is_there() && barrier_run();
         if (!barrier.is_running) {
             barrier_register();
         }
