@@ -26,7 +26,7 @@
 
 #define LENGTH      ((size_t)64 << 20)
 #define ADDRESS_MAX 4096
-#define TRY_COUNT   40
+#define TRY_COUNT   200 /* a crowded machine needs some */
 /* what asking first and telling afterwards may cost beside reading */
 #define SLACK_FACTOR  1.1
 #define SLACK_SECONDS 0.001

@@ -30,7 +30,7 @@ static void open_with_window(struct pair *pair, const struct test_param *param)
     (void)setenv("UCX_RNDV_SCHEME", "am", 1);
     (void)setenv("UCX_RNDV_FRAG_SIZE", "10000", 1);
     (void)setenv("UCX_RNDV_PIPELINE_DEPTH", "3", 1);
-    (void)setenv("UCX_SM_CHUNK_BYTES", "4k", 1);
+    (void)setenv("UCX_SM_CHUNK_SIZE", "4k", 1);
     pair_open(pair, param, 0, UCP_ERR_HANDLING_MODE_PEER);
     pair_meet(pair);
     pattern_fill(out, BYTES, 3);
@@ -42,12 +42,17 @@ static void
 fragment__the_window_bounds_what_is_under_way(const struct test_param *param)
 {
     struct pair         pair;
+    ucp_tag_recv_info_t info;
     struct ucp_request *req;
     void               *send, *receive;
 
     open_with_window(&pair, param);
-    send    = pair_send_sync(&pair, 0, out, BYTES, TAG);
-    receive = pair_receive(&pair, 1, in, BYTES, TAG);
+    send = pair_send_sync(&pair, 0, out, BYTES, TAG);
+    while (ucp_tag_probe_nb(pair.workers[1], TAG, UINT64_MAX, 0, &info) ==
+           NULL) {
+        ucp_worker_progress(pair.workers[1]);
+    }
+    receive = pair_receive(&pair, 1, in, BYTES, TAG); /* has its message */
     ck_assert(UCS_PTR_IS_PTR(send) && UCS_PTR_IS_PTR(receive));
     req = ucp_request_of(receive);
     while (ucp_request_check_status(receive) == UCS_INPROGRESS) {

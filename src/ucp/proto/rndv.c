@@ -332,9 +332,9 @@ ucs_status_t ucp_rndv_start(struct ucp_rndv             *rndv,
     ssize_t packed;
 
     rndv->kind = start->kind;
-    packed =
-        uct_ep_am_bcopy(rndv->ep->message_ep, start->am_id, rndv_pack, &packing,
-                        length, UCT_FLAG_PENDING | UCT_FLAG_HEADER(head));
+    packed     = uct_ep_am_bcopy(
+            rndv->ep->message_ep, start->am_id, rndv_pack, &packing, length,
+            UCT_FLAG_PENDING | UCT_FLAG_LATER | UCT_FLAG_HEADER(head));
     return (packed < 0) ? (ucs_status_t)packed : UCS_INPROGRESS;
 }
 

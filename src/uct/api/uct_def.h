@@ -42,6 +42,10 @@ enum uct_op_flag {
      * the endpoint, which says who speaks; it is not held back by an endpoint
      * that waits in the pending queue. */
     UCT_FLAG_ANY_ORDER = 1 << 1,
+    /* Hand this up from progress: the answer comes from there too, and who
+     * waits for both ends calls it once. Only for transports that hand up
+     * inside the call of the sender; others need not look. */
+    UCT_FLAG_LATER = 1 << 2,
     /* Bits of UCT_FLAG_HEADER. */
     UCT_FLAG_HEADER_SHIFT = 8,
     UCT_FLAG_HEADER_MASK  = 0xff,

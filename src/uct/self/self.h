@@ -143,11 +143,12 @@ void self_wake(struct self_iface *self);
 /* Take a buffer. @return NULL: none is left. */
 struct self_message *self_buffer_get(struct self_iface *self);
 void self_buffer_put(struct self_iface *self, struct self_message *message);
-/* Progress hands it up; owns it. */
-void self_send(struct self_iface *self, struct self_message *message);
-/* Must a short message wait in the queue too, because a handler runs or older
- * ones wait? */
-bool self_must_queue(const struct self_iface *self);
+/* Hand a message up, now or later; owns it. */
+void self_send(struct self_iface *self, struct self_message *message,
+               unsigned flags);
+/* Must a message wait in the queue, because a handler runs, older ones wait,
+ * or its sender wishes it? */
+bool self_must_queue(const struct self_iface *self, unsigned flags);
 
 /* self_am.c */
 ucs_status_t self_ep_create(struct uct_iface           *iface,

@@ -113,7 +113,7 @@ ucs_status_t self_am_short(struct uct_ep *base, uint8_t am_id, uint64_t header,
     if (ucs_unlikely(length > SELF_SHORT_BYTES_MAX)) {
         return UCS_ERR_INVALID_PARAM;
     }
-    if (ucs_likely(!self_must_queue(self) &&
+    if (ucs_likely(!self_must_queue(self, flags) &&
                    (base->pending_state == UCT_PENDING_NONE))) {
         ep->has_sent = true;
         self_am_short_now(self, am_id, ep->source, header, payload, length);
@@ -128,7 +128,7 @@ ucs_status_t self_am_short(struct uct_ep *base, uint8_t am_id, uint64_t header,
         memcpy(message->data + sizeof(header), payload, length);
     }
     message->length = (uint32_t)(sizeof(header) + length);
-    self_send(self, message);
+    self_send(self, message, flags);
     return UCS_OK;
 }
 
@@ -150,7 +150,7 @@ ssize_t self_am_bcopy(struct uct_ep *base, uint8_t am_id, uct_pack_fn pack,
     length = pack(message->data, arg);
     ucs_assert(length <= length_max);
     message->length = (uint32_t)length;
-    self_send(self, message);
+    self_send(self, message, flags);
     return (ssize_t)length;
 }
 
@@ -182,7 +182,7 @@ ucs_status_t self_am_zcopy(struct uct_ep *base, uint8_t am_id,
     }
     (void)uct_iov_gather(message->data + header_length, iov, iov_count);
     message->length = (uint32_t)(header_length + length);
-    self_send(self, message);
+    self_send(self, message, flags);
     return UCS_OK;
 }
 

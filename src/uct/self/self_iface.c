@@ -202,9 +202,10 @@ void self_buffer_put(struct self_iface *self, struct self_message *message)
     ucs_mpool_put(message);
 }
 
-bool self_must_queue(const struct self_iface *self)
+bool self_must_queue(const struct self_iface *self, unsigned flags)
 {
-    return self->is_delivering || !ucs_queue_is_empty(&self->queue);
+    return self->is_delivering || !ucs_queue_is_empty(&self->queue) ||
+           (flags & UCT_FLAG_LATER);
 }
 
 /* Run the handler of a message, and keep the buffer or give it back. */
@@ -226,10 +227,15 @@ static void self_deliver(struct self_iface *self, struct self_message *message)
     self->is_delivering = false;
 }
 
-void self_send(struct self_iface *self, struct self_message *message)
+void self_send(struct self_iface *self, struct self_message *message,
+               unsigned flags)
 {
-    ucs_queue_push(&self->queue, &message->queue);
-    self->base.is_idle = false;
+    if (self_must_queue(self, flags)) {
+        ucs_queue_push(&self->queue, &message->queue);
+        self->base.is_idle = false;
+    } else {
+        self_deliver(self, message);
+    }
     self_wake(self);
 }
 
