@@ -398,6 +398,32 @@ static void callbacks_post(struct pair *pair)
     fact("callback_posts.answers", "%d", i);
 }
 
+/* A program whose receives are done may never call again: the send must not
+ * need another call. */
+static void large_to_self(struct pair *pair, ucp_ep_h self)
+{
+    ucp_request_param_t param = param_recv(NULL, 0);
+    ucs_status_ptr_t    receive, send;
+    int                 calls = 0;
+
+    receive = ucp_tag_recv_nbx(pair->b.worker, large_in, sizeof(large_in), 0x52,
+                               ~0ul, &param);
+    send    = ucp_tag_send_nbx(self, large, sizeof(large), 0x52, &param);
+    must_ptr(receive, "recv");
+    must_ptr(send, "send");
+    fact_outcome("self.large.send", send);
+    fact_outcome("self.large.receive", receive);
+    while ((ucp_request_check_status(receive) == UCS_INPROGRESS) &&
+           (++calls < 100000)) {
+        (void)ucp_worker_progress(pair->b.worker);
+    }
+    fact_status("self.large.receive.check", ucp_request_check_status(receive));
+    fact_status("self.large.send_with_receive", ucp_request_check_status(send));
+    pump_some(pair);
+    ucp_request_free(receive);
+    ucp_request_free(send);
+}
+
 static void to_self(struct pair *pair)
 {
     static const struct pair_options options;
@@ -420,6 +446,7 @@ static void to_self(struct pair *pair)
     pump_some(pair);
     fact("self.received", "%d", chain.received - 4);
     fact("self.received_inside_send", "%d", chain.received_in_send);
+    large_to_self(pair, chain.self);
     ep_shut(pair, chain.self);
 }
 
