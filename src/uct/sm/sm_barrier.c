@@ -8,7 +8,12 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#if __has_include(<sys/single_threaded.h>)
+
+#include "ucs/compiler.h"
+
+#if UCS_HAS_TSAN
+#define BARRIER_IS_ALONE 1 /* its thread is there; a child may start none */
+#elif __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
 #define BARRIER_IS_ALONE __libc_single_threaded
 #else
